@@ -1,0 +1,1 @@
+"""What moves and what is stored: errors, ids, canonical JSON, ops, events, entities, places."""
