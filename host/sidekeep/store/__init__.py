@@ -1,0 +1,1 @@
+"""The store: everything that must last, in one SQLite file behind APSW."""

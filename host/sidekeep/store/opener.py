@@ -1,0 +1,160 @@
+"""Opens the store: one process at a time, with migration, backup and the checkpoint before the first answer."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import apsw
+
+from sidekeep.model.errors import SidekeepError, StorageCorrupt, StoreBusy
+from sidekeep.model.ids import new_id
+from sidekeep.model.places import Places
+from sidekeep.store import locks, migrations
+from sidekeep.store.connection import check_sqlite, connect, typed
+
+Progress = Callable[[str, int | None], None]
+SCHEMA_WAIT_SECONDS = 30.0
+
+
+def _silent(_what: str, _pct: int | None) -> None:
+    """The progress of callers that show none."""
+
+
+@dataclass
+class Store:
+    """An open store: its writer connection and the shared lock that says this process uses the schema."""
+
+    places: Places
+    db: apsw.Connection
+    store_id: str
+    schema_lock: int
+    vfs: str | None = None
+    readers: list[apsw.Connection] = field(default_factory=list)
+
+    def reader(self) -> apsw.Connection:
+        """Another connection of this process, for queries beside the writer."""
+        db = connect(self.places.database, vfs=self.vfs)
+        db.pragma("query_only", True)
+        self.readers.append(db)
+        return db
+
+    def wal_inode(self) -> int:
+        """The identity of the log file: another one means that somebody put files in its place."""
+        try:
+            return os.stat(self.places.database + "-wal").st_ino
+        except FileNotFoundError:
+            return 0
+
+    def reconnect(self) -> None:
+        """A new writer connection after a failed sync; what is in the log is made durable first."""
+        try:
+            self.db.close(True)
+        except apsw.Error:
+            # A connection that cannot be closed is left to the end of the process.
+            self.readers.append(self.db)
+        self.db = connect(self.places.database, vfs=self.vfs)
+        make_durable(self.db)
+
+    def close(self) -> None:
+        for db in (*self.readers, self.db):
+            db.close(True)
+        os.close(self.schema_lock)
+
+
+def make_durable(db: apsw.Connection) -> None:
+    """Sync both files: a commit found in the log may be in the page cache only.
+
+    Raises apsw.Error when the disk refuses, and StoreBusy when another connection is in the way.
+    """
+    busy, _frames, _done = db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+    if busy:
+        raise StoreBusy("Another process reads the store; try again.")
+
+
+def open_store(
+    places: Places,
+    *,
+    progress: Progress = _silent,
+    vfs: str | None = None,
+    schema_folder: str = migrations.SCHEMA_FOLDER,
+    patience: float = SCHEMA_WAIT_SECONDS,
+) -> Store:
+    """Open the store of a state folder, made or migrated where needed.
+
+    `progress(what, pct)` is called while it waits or works. Raises StoreBusy (with pids of who holds it),
+    StoreNewer, StorageCorrupt, StorageFull. Source: first document §2; `docs/durability.md`.
+    """
+    check_sqlite()
+    places.make()
+    opening = locks.open_lock_file(places.open_lock)
+    schema = locks.open_lock_file(places.schema_lock)
+    try:
+        if not locks.lock_within(opening, locks.EXCLUSIVE, 0.02):
+            progress("opening", None)
+            if not locks.lock_within(opening, locks.EXCLUSIVE, patience):
+                raise StoreBusy("Another process is opening the store and does not finish; try again.")
+        store = _open_alone_or_beside(places, schema, progress, vfs, schema_folder, patience)
+    except SidekeepError:
+        os.close(schema)
+        raise
+    except apsw.Error as error:
+        os.close(schema)
+        raise typed(error) from error
+    finally:
+        os.close(opening)
+    return store
+
+
+def _open_alone_or_beside(
+    places: Places, schema: int, progress: Progress, vfs: str | None, folder: str, patience: float
+) -> Store:
+    steps = migrations.ladder(folder)
+    alone = locks.lock(schema, locks.EXCLUSIVE, wait=False)
+    if not alone:
+        locks.lock(schema, locks.SHARED, wait=True)
+    _refuse_a_torn_store(places.database)
+    db = connect(places.database, vfs=vfs, create=True)
+    try:
+        found = migrations.versions(db)
+        migrations.check_writable(found, steps[-1].number)
+        missing = migrations.pending(found, steps)
+        if missing:
+            if not alone and any(step.exclusive for step in missing):
+                progress("waiting for an older version to end", None)
+                alone = locks.lock_within(schema, locks.EXCLUSIVE, patience)
+                if not alone:
+                    raise StoreBusy("An older version of Sidekeep still uses the store; close its browser.")
+            if found.schema:
+                progress("backing up before an update", None)
+                from sidekeep.store.safety_copy import copy_before_update
+
+                copy_before_update(db, places, found.schema)
+            else:
+                db.pragma("journal_mode", "WAL")
+            progress("updating the store", None)
+            store_id = found.store_id or new_id()
+            migrations.apply(db, missing, None if found.store_id else store_id)
+        else:
+            store_id = found.store_id or ""
+        if alone:
+            # A writer that was killed inside COMMIT may have left a commit that no disk has seen.
+            make_durable(db)
+            locks.lock(schema, locks.SHARED, wait=True)
+        os.chmod(places.database, 0o600)
+    except BaseException:
+        db.close(True)
+        raise
+    return Store(places, db, store_id, schema, vfs)
+
+
+def _refuse_a_torn_store(path: str) -> None:
+    """An empty file beside a filled log is a store that lost its head, not a new one."""
+    try:
+        empty = os.stat(path).st_size == 0
+        orphaned = empty and os.stat(path + "-wal").st_size > 0
+    except FileNotFoundError:
+        return
+    if orphaned:
+        raise StorageCorrupt(
+            "sidekeep.db is empty but its log is not; nothing was touched. Restore a backup, or move both away."
+        )

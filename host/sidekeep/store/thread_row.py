@@ -1,0 +1,124 @@
+"""A thread's row in memory: its columns, what changed, and its shape on the wire."""
+
+import json
+from typing import Any
+
+COLUMNS = (
+    "k", "id", "title", "title_source", "title_mark", "created_at", "updated_at", "leaf", "next_seq",
+    "folder_id", "tags", "pinned", "archived", "preset", "parent_thread", "turns", "total_tokens", "cost_usd",
+    "scope_origins", "revision", "agent_id", "project_id", "source", "channel", "account_id", "peer_id",
+    "peer_display", "grouping", "status", "unread", "preview", "deleted_at", "fence",
+)  # fmt: skip
+# Column → member of ThreadMeta. What is not here is internal and no reason for an event.
+_MEMBERS = {
+    "title": "title", "updated_at": "updatedAt", "leaf": "leafId", "folder_id": "folderId", "tags": "tags",
+    "pinned": "pinned", "archived": "archived", "preset": "preset", "turns": "stats", "total_tokens": "stats",
+    "cost_usd": "stats", "scope_origins": "scopeOrigins", "project_id": "projectId", "grouping": "group",
+    "status": "status", "unread": "unread", "preview": "preview", "deleted_at": "deletedAt",
+}  # fmt: skip
+_OPTIONAL = (
+    ("folderId", "folder_id"), ("preset", "preset"), ("parentThreadId", "parent_thread"),
+    ("projectId", "project_id"), ("channel", "channel"), ("accountId", "account_id"), ("peerId", "peer_id"),
+    ("peerDisplay", "peer_display"), ("group", "grouping"), ("preview", "preview"), ("deletedAt", "deleted_at"),
+)  # fmt: skip
+
+
+class ThreadRow:
+    """One row of `threads`; `set` notes what changed. `leaf_id` is the UUID of the node under `leaf`."""
+
+    __slots__ = (*COLUMNS, "_before", "dirty", "leaf_id")
+
+    id: str
+    k: int
+    title: str
+    title_source: str
+    title_mark: int
+    created_at: int
+    updated_at: int
+    leaf: int | None
+    next_seq: int
+    folder_id: str | None
+    tags: str
+    pinned: int
+    archived: int
+    preset: str | None
+    parent_thread: str | None
+    turns: int
+    total_tokens: int
+    cost_usd: float
+    scope_origins: str
+    revision: int
+    agent_id: str
+    project_id: str | None
+    source: str
+    channel: str | None
+    account_id: str | None
+    peer_id: str | None
+    peer_display: str | None
+    grouping: str | None
+    status: str
+    unread: int
+    preview: str | None
+    deleted_at: int | None
+    fence: int
+
+    def __init__(self, row: tuple[Any, ...]) -> None:
+        for name, value in zip(COLUMNS, row, strict=False):
+            setattr(self, name, value)
+        self.leaf_id: str | None = row[len(COLUMNS)]
+        self.dirty: dict[str, Any] = {}
+
+    def set(self, name: str, value: object) -> None:
+        """Change one column; the first value seen is remembered, so that a change back is none."""
+        before = getattr(self, name)
+        if before != value:
+            self.dirty.setdefault(name, before)
+            setattr(self, name, value)
+
+    def move_leaf(self, key: int | None, node_id: str | None) -> None:
+        """Only `tree.set_active_head` and `tree.append` call this."""
+        self.set("leaf", key)
+        self.leaf_id = node_id
+
+    def append_content(self, now: int) -> None:
+        """Only appended content moves `updatedAt`; it never goes back."""
+        self.set("updated_at", max(now, self.updated_at + 1) if now <= self.updated_at else now)
+
+    def take_dirty(self) -> tuple[list[str], list[Any]]:
+        """The changed columns with their new values; afterwards nothing is dirty."""
+        names = list(self.dirty)
+        self.dirty = {}
+        return names, [getattr(self, name) for name in names]
+
+    def patch(self) -> dict[str, Any]:
+        """What changed, as members of ThreadMeta; null for one that was removed."""
+        changed = {_MEMBERS[name] for name in self.dirty if name in _MEMBERS}
+        if not changed:
+            return {}
+        meta = self.meta()
+        return {member: meta.get(member) for member in sorted(changed)}
+
+    def meta(self) -> dict[str, Any]:
+        """ThreadMeta of the protocol (first document §2.1 in camelCase, and more)."""
+        meta: dict[str, Any] = {
+            "id": self.id,
+            "title": self.title,
+            "createdAt": self.created_at,
+            "updatedAt": self.updated_at,
+            "leafId": self.leaf_id,
+            "tags": json.loads(self.tags) if self.tags != "[]" else [],
+            "pinned": bool(self.pinned),
+            "archived": bool(self.archived),
+            "stats": {"turns": self.turns, "totalTokens": self.total_tokens, "costUsd": self.cost_usd},
+            "scopeOrigins": json.loads(self.scope_origins) if self.scope_origins != "[]" else [],
+            "revision": self.revision,
+            "agentId": self.agent_id,
+            "source": self.source,
+            "status": self.status,
+            "unread": bool(self.unread),
+        }
+        for member, column in _OPTIONAL:
+            value = getattr(self, column)
+            if value is not None:
+                meta[member] = value
+        return meta

@@ -1,0 +1,103 @@
+"""Threads: making one, finding a live one, and the list."""
+
+import base64
+import json
+from typing import Any
+
+from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
+from sidekeep.store.sql import statements
+from sidekeep.store.thread_row import ThreadRow
+from sidekeep.store.tx import Tx
+
+sql = statements(__file__)
+
+
+def create(tx: Tx, fields: dict[str, Any]) -> ThreadRow:
+    """Insert a thread from column values; `id` may be given. Raises Conflict when it exists."""
+    thread_id = fields.get("id") or tx.new_id()
+    if tx.thread(thread_id) is not None:
+        raise Conflict(f"Thread {thread_id} exists already.")
+    title = fields.get("title") or ""
+    key = tx.one(sql.next_key)[0]  # type: ignore[index]
+    tx.run(
+        sql.insert,
+        (
+            key, thread_id, title, "user" if title else "none", tx.now, tx.now, fields.get("folder_id"),
+            json.dumps(fields.get("tags") or [], ensure_ascii=False), fields.get("preset"),
+            fields.get("parent_thread"), fields.get("project_id"), fields.get("source") or "panel",
+            fields.get("agent_id") or "main", fields.get("channel"), fields.get("account_id"),
+            fields.get("peer_id"), fields.get("peer_display"),
+        ),
+    )  # fmt: skip
+    row = tx.reload_thread(thread_id)
+    tx.change("thread.created", thread_id, None, row.revision)
+    return row
+
+
+def live(tx: Tx, thread_id: str) -> ThreadRow:
+    """A thread that is not in the trash. Raises NotFound."""
+    row = tx.thread(thread_id)
+    if row is None:
+        raise NotFound(f"No thread {thread_id}.")
+    if row.deleted_at is not None:
+        raise NotFound("This thread is in the trash; restore it first.")
+    return row
+
+
+def _cursor_text(row: ThreadRow) -> str:
+    return base64.urlsafe_b64encode(f"{row.updated_at}:{row.id}".encode()).decode().rstrip("=")
+
+
+def _cursor_of(text: str) -> tuple[int, str]:
+    try:
+        when, _, thread_id = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(":")
+        return int(when), thread_id
+    except ValueError:
+        raise InvalidCommand("cursor: not one that this list gave.") from None
+
+
+def listing(
+    tx: Tx,
+    *,
+    limit: int,
+    cursor: str | None = None,
+    archived: bool | str = False,
+    trash: bool = False,
+    filters: dict[str, Any] | None = None,
+    with_total: bool = False,
+) -> dict[str, Any]:
+    """One page of the list, newest `updatedAt` first; the cursor stays right while rows move.
+
+    `filters` maps a column (`pinned`, `folder_id`, `project_id`, `status`) or `tag` to its value.
+    """
+    where, values = [], []
+    if trash:
+        where.append("deleted_at IS NOT NULL")
+    else:
+        where.append("deleted_at IS NULL")
+        if archived != "all":
+            where.append(f"archived = {int(bool(archived))}")
+    for column, value in (filters or {}).items():
+        if column == "tag":
+            where.append("EXISTS (SELECT 1 FROM json_each(tags) WHERE json_each.value = ?)")
+        else:
+            where.append(f"{column} = ?")
+        values.append(value)
+    total = None
+    if with_total:
+        total = tx.one(f"SELECT count(*) FROM threads WHERE {' AND '.join(where)}", values)[0]  # type: ignore[index]  # noqa: S608
+    if cursor is not None:
+        where.append("(updated_at, id) < (?, ?)")
+        values += _cursor_of(cursor)
+    rows = tx.all(
+        f"{sql.columns} WHERE {' AND '.join(where)} ORDER BY updated_at DESC, id DESC LIMIT ?", (*values, limit + 1)
+    )
+    threads = [ThreadRow(row) for row in rows[:limit]]
+    page: dict[str, Any] = {
+        "threads": [row.meta() for row in threads],
+        "cursor": _cursor_text(threads[-1]) if len(rows) > limit else None,
+    }
+    if total is not None:
+        page["total"] = total
+    return page
+

@@ -1,0 +1,181 @@
+"""The conversation tree: append, walk, siblings, tombstones, and the one function that moves the cursor.
+
+Nodes are appended and never changed; only `deleted` and `evicted` may be set. Children are found by parent.
+Source: first document §2.2 and §3.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from sidekeep.model.canonical import canonical
+from sidekeep.model.digests import node_digest
+from sidekeep.model.errors import NotFound
+from sidekeep.store.sql import statements
+from sidekeep.store.thread_row import ThreadRow
+from sidekeep.store.tx import Tx
+
+sql = statements(__file__)
+
+HIDDEN_TYPES = frozenset(("turn_context", "interaction_response"))
+PREVIEW_CHARS = 80
+
+
+class Node(NamedTuple):
+    """One stored node; `payload` is its canonical JSON text."""
+
+    k: int
+    id: str
+    parent: int | None
+    type: str
+    deleted: int
+    evicted: int
+    ts: int
+    payload: str
+
+    @property
+    def seq(self) -> int:
+        return self.k & 0xFFFF_FFFF
+
+    @property
+    def hidden(self) -> bool:
+        return bool(self.deleted) or self.type in HIDDEN_TYPES
+
+
+def first_key(thread: int) -> int:
+    """The key below a thread's first node; it also stands for the root's parent."""
+    return thread << 32
+
+
+def end_key(thread: int) -> int:
+    return (thread + 1) << 32
+
+
+def append(
+    tx: Tx,
+    thread: ThreadRow,
+    parent: int | None,
+    type: str,
+    payload: dict[str, Any],
+    *,
+    node_id: str | None = None,
+    ts: int | None = None,
+    move: bool = True,
+) -> Node:
+    """Add a node under `parent` (a key of this thread, or None for a root); `move` sets the leaf on it.
+
+    The caller has checked that the parent belongs to the thread. First document §3.1.
+    """
+    parent_digest = None
+    parent_id = None
+    if parent is not None:
+        found = tx.one("SELECT id, digest FROM nodes WHERE k = ?", (parent,))
+        if found is None or parent >> 32 != thread.k:
+            raise NotFound("The parent is not a node of this thread.")
+        parent_id, parent_digest = found
+    seq = thread.next_seq
+    thread.set("next_seq", seq + 1)
+    key = first_key(thread.k) | seq
+    node_id = node_id or tx.new_id()
+    ts = tx.now if ts is None else ts
+    text = canonical(payload)
+    digest = node_digest(node_id, parent_id, parent_digest, ts, type, text)
+    node = Node(key, node_id, parent, type, 0, 0, ts, text.decode())
+    tx.run(sql.insert, (key, node_id, parent, type, ts, digest, node.payload))
+    tx.run(sql.choose_appended, (key, first_key(thread.k) if parent is None else parent))
+    thread.append_content(tx.now)
+    if type == "user_message":
+        preview = preview_of(payload)
+        if preview:
+            thread.set("preview", preview)
+    if move:
+        thread.move_leaf(key, node_id)
+    tx.change("thread.node", thread.id, node_id, seq)
+    return node
+
+
+def preview_of(payload: dict[str, Any]) -> str:
+    """The first 80 characters of a message's text, line breaks as spaces."""
+    text = " ".join(block["text"] for block in payload.get("content", ()) if block.get("type") == "text")
+    return " ".join(text.split())[:PREVIEW_CHARS]
+
+
+def set_active_head(tx: Tx, thread: ThreadRow, key: int | None) -> str | None:
+    """Move the cursor of a thread; whoever moves it comes through here (second document, *_set_active_head*).
+
+    The caller has checked that no run is active. Remembers the choice at each fork on the way up.
+    """
+    node_id = None
+    if key is not None:
+        node_id = tx.one(sql.id, (key,))[0]  # type: ignore[index]
+        remember_choices(tx, thread, key)
+    thread.move_leaf(key, node_id)
+    return node_id
+
+
+def remember_choices(tx: Tx, thread: ThreadRow, key: int) -> None:
+    """At every fork between the root and this node, this branch is the one that was chosen last."""
+    above = tx.all(sql.ancestors, (key, thread.next_seq))
+    forks = {
+        row[0]
+        for row in tx.all(
+            "SELECT parent FROM nodes WHERE parent IN (SELECT value FROM json_each(?)) GROUP BY parent HAVING count(*) > 1",
+            (json.dumps([parent for _, parent, _, _ in above if parent is not None]),),
+        )
+    }
+    for child, parent, _type, _deleted in above:
+        if parent is None:
+            tx.run(sql.choose, (first_key(thread.k), child))
+        elif parent in forks:
+            tx.run(sql.choose, (parent, child))
+
+
+def walk_up(tx: Tx, key: int, limit: int) -> list[Node]:
+    """At most `limit` nodes from this one towards the root, nearest first. A parent always has a lower
+    key, so that no damage can make this loop."""
+    return [Node(*row) for row in tx.all(sql.path, (key, limit))]
+
+
+def default_leaf(tx: Tx, thread: ThreadRow, key: int) -> int:
+    """Down from a node by the child chosen last under each fork, else the highest seq (first document §3.2)."""
+    chosen = dict(tx.all(sql.choices, (first_key(thread.k), end_key(thread.k))))
+    at = key
+    for _ in range(thread.next_seq):
+        children = [row[0] for row in tx.all(sql.children, (at,))]
+        if not children:
+            return at
+        at = chosen[at] if chosen.get(at) in children else children[-1]
+    return at
+
+
+def visible_parent(tx: Tx, node: Node) -> Node | None:
+    """The effective parent: the nearest ancestor that is not hidden."""
+    at = node.parent
+    while at is not None:
+        row = tx.one(sql.node, (at,))
+        if row is None:
+            return None
+        above = Node(*row)
+        if not above.hidden:
+            return above
+        at = above.parent
+    return None
+
+
+def find(tx: Tx, thread: ThreadRow, node_id: str) -> Node:
+    """A node of this thread by id. Raises NotFound."""
+    row = tx.one(sql.node_by_id, (node_id,))
+    if row is None or row[0] >> 32 != thread.k:
+        raise NotFound(f"No node {node_id} in this thread.")
+    return Node(*row)
+
+
+def by_key(tx: Tx, key: int) -> Node | None:
+    row = tx.one(sql.node, (key,))
+    return None if row is None else Node(*row)
+
+
+def is_on_active_path(tx: Tx, thread: ThreadRow, key: int) -> bool:
+    """Does the way from the leaf to the root pass this node?"""
+    if thread.leaf is None:
+        return False
+    return any(row[0] == key for row in tx.all(sql.ancestors, (thread.leaf, thread.next_seq)))
