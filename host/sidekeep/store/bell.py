@@ -1,0 +1,83 @@
+"""The bell: an empty datagram to every process of this store, so that nobody has to poll.
+
+It carries nothing; who hears it reads the store. Where there are no Unix datagrams, processes poll.
+"""
+
+import os
+import sys
+from _thread import allocate_lock
+
+from sidekeep.model.places import Places
+
+if sys.platform == "win32":
+    HAS_BELL = False
+else:
+    import _socket
+
+    HAS_BELL = hasattr(_socket, "AF_UNIX")
+
+
+class Bell:
+    """Rings at the others, and listens under a name of its own in the runtime folder."""
+
+    def __init__(self, places: Places, name: str) -> None:
+        self._folder = places.make_runtime()
+        self._own = os.path.join(self._folder, f"{name[:16]}-{os.getpid()}.bell")
+        self._names: list[str] = []
+        self._listed = -1
+        self._lock = allocate_lock()
+        self.socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+        self.socket.setblocking(True)
+        self.socket.bind(self._own)
+        os.chmod(self._own, 0o600)
+        self._out = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+        self._out.setblocking(False)
+
+    def fileno(self) -> int:
+        return self.socket.fileno()
+
+    def wait(self) -> None:
+        """Block until somebody rings, and take what rang meanwhile."""
+        self.socket.recv(16)
+        self.drain()
+
+    def drain(self) -> None:
+        """Take all rings that wait."""
+        while True:
+            try:
+                self.socket.recv(16, _socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+
+    def ring(self) -> None:
+        """Ring at every other process. A dead one's socket is removed; a full one has rung already."""
+        with self._lock:
+            changed = os.stat(self._folder).st_mtime_ns
+            if changed != self._listed:
+                self._names = [name for name in os.listdir(self._folder) if name.endswith(".bell")]
+                self._listed = changed
+            names = self._names
+        for name in names:
+            path = os.path.join(self._folder, name)
+            if path == self._own:
+                continue
+            try:
+                self._out.sendto(b"", path)
+            except (BlockingIOError, FileNotFoundError):
+                continue
+            except ConnectionRefusedError:
+                _remove(path)
+            except OSError:
+                continue
+
+    def close(self) -> None:
+        _remove(self._own)
+        self.socket.close()
+        self._out.close()
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

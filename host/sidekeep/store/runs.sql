@@ -1,0 +1,10 @@
+-- name: columns
+SELECT k, id, thread, turn_id, kind, state, client_id, submission_id, attempt, deaths, step, fence, move, user_node,
+  last_node, recoverable, interrupt_requested, revision, created_at, updated_at, started_at, finished_at,
+  stop_reason, error, usage, cost_usd, overrides, browser_context, input, partial, environment, environment_digest
+FROM runs
+
+-- name: insert
+INSERT INTO runs (id, thread, turn_id, kind, state, client_id, submission_id, fence, user_node, last_node,
+  created_at, updated_at, overrides, browser_context, input)
+VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
