@@ -1,7 +1,8 @@
 """The environment that a run was started under: built once, kept with the run, verified before it goes on.
 
 Pure functions over plain JSON values. Every digest is the lower-case hex SHA-256 of the canonical JSON of its
-subject without the subject's own `digest`. Source: first document §4; `RunEnvironmentSnapshot` v1 of the protocol.
+subject without the subject's own `digest`. Source: first document §4; `RunEnvironmentSnapshot` v1 of the
+protocol.
 """
 
 from collections.abc import Mapping
@@ -184,7 +185,9 @@ def verify(
     try:
         msgspec.convert(environment, Snapshot)
     except msgspec.ValidationError as fault:
-        raise SnapshotInvalid(f"The snapshot of this turn's environment is not of its shape: {fault}.") from None
+        raise SnapshotInvalid(
+            f"The snapshot of this turn's environment is not of its shape: {fault}."
+        ) from None
     _check_digests(environment, turn_input, expected_digest)
     if binding_now is None:
         raise SnapshotInvalid("The connection of this turn was removed; send the message anew.")
@@ -206,8 +209,12 @@ def _check_digests(
     ]
     if turn_input is not None:
         pairs.append(("input", environment["inputDigest"], turn_input))
-    pairs += [("skillCatalog", skill["digest"], _without_digest(skill)) for skill in environment["skillCatalog"]]
-    pairs += [("toolCatalog", tool.get("digest"), _without_digest(tool)) for tool in environment["toolCatalog"]]
+    pairs += [
+        ("skillCatalog", skill["digest"], _without_digest(skill)) for skill in environment["skillCatalog"]
+    ]
+    pairs += [
+        ("toolCatalog", tool.get("digest"), _without_digest(tool)) for tool in environment["toolCatalog"]
+    ]
     for name, said, subject in pairs:
         if said != digest_of(subject):
             raise SnapshotInvalid(f"The snapshot of this turn's environment was altered ({name}).")
@@ -221,14 +228,10 @@ def _without_digest(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_depth(value: object) -> None:
     """Level by level, so that no nesting is too deep for the check itself."""
-    level: list[object] = [value]
-    for _ in range(limits.SNAPSHOT_DEPTH + 1):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ())
-            if isinstance(inner, dict | list)
-        ]
+    level: list[Any] = [value]
+    for _ in range(limits.SNAPSHOT_DEPTH):
+        inner = (item for outer in level for item in (outer.values() if isinstance(outer, dict) else outer))
+        level = [item for item in inner if isinstance(item, dict | list)]
         if not level:
             return
     raise SnapshotInvalid(f"The environment of this turn nests deeper than {limits.SNAPSHOT_DEPTH}.")
