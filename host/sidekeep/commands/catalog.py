@@ -1,0 +1,61 @@
+"""Which ops this version answers, and where each is decided; imported before anything heavy.
+
+`capabilities` of the handshake is made of these names.
+"""
+
+#: op → (module of this package, function). Each is one transaction with its receipt.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "thread.create": ("threads", "create"),
+    "thread.update": ("threads", "update"),
+    "thread.delete": ("trash", "delete"),
+    "thread.restore": ("trash", "restore"),
+    "thread.fork": ("forks", "fork"),
+    "thread.selectBranch": ("branches", "select"),
+    "branch.delete": ("branches", "delete"),
+    "node.append": ("nodes", "append"),
+    "node.delete": ("nodes", "delete"),
+    "node.restore": ("nodes", "restore"),
+    "turn.submit": ("submit", "submit"),
+    "turn.fork": ("turn_fork", "fork"),
+    "turn.enqueue": ("queue", "enqueue"),
+    "queue.update": ("queue", "update"),
+    "queue.remove": ("queue", "remove"),
+    "turn.interrupt": ("interrupt", "interrupt"),
+    "run.resume": ("resume", "resume"),
+    "settings.set": ("settings", "put"),
+    "connection.save": ("connections", "save"),
+    "connection.delete": ("connections", "delete"),
+    "secret.set": ("secrets", "put"),
+    "secret.delete": ("secrets", "delete"),
+    "rule.save": ("rules", "save"),
+    "rule.delete": ("rules", "delete"),
+    "folder.save": ("named", "save_folder"),
+    "folder.delete": ("named", "delete_folder"),
+    "preset.save": ("named", "save_preset"),
+    "preset.delete": ("named", "delete_preset"),
+    "memory.set": ("memories", "put"),
+    "memory.delete": ("memories", "delete"),
+    "job.cancel": ("jobs", "cancel"),
+}
+
+QUERIES: dict[str, tuple[str, str]] = {
+    "thread.list": ("threads", "listing"),
+    "thread.page": ("threads", "page"),
+    "branch.list": ("branches", "listing"),
+    "run.get": ("runs", "get"),
+    "receipt.get": ("receipts", "get"),
+    "storage.status": ("storage", "status"),
+    "settings.get": ("settings", "get"),
+    "connection.list": ("connections", "listing"),
+    "secret.list": ("secrets", "listing"),
+    "rule.list": ("rules", "listing"),
+    "folder.list": ("named", "list_folders"),
+    "preset.list": ("named", "list_presets"),
+    "memory.list": ("memories", "listing"),
+    "job.list": ("jobs", "listing"),
+}
+
+#: Answered by the host itself: they concern the port, not the store.
+PORT = ("client.visibility", "initialize", "ping", "thread.subscribe", "thread.unsubscribe")
+
+CAPABILITIES: tuple[str, ...] = tuple(sorted((*COMMANDS, *QUERIES, *PORT)))

@@ -1,0 +1,47 @@
+"""`connection.save`, `connection.list`, `connection.delete`."""
+
+from typing import Any
+
+from sidekeep.commands.context import Context
+from sidekeep.model.errors import InvalidCommand
+from sidekeep.model.ops import ConnectionDelete, ConnectionList, ConnectionSave
+from sidekeep.store import connections
+from sidekeep.store.tx import Tx
+
+_CREDENTIAL_WORDS = ("authorization", "api-key", "apikey", "token", "secret", "password", "cookie", "credential")
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+
+def save(tx: Tx, _op: ConnectionSave, ctx: Context) -> dict[str, Any]:
+    connection = ctx.plain["connection"]
+    for name, value in (connection.get("headers") or {}).items():
+        if isinstance(value, str) and any(word in name.lower() for word in _CREDENTIAL_WORDS):
+            raise InvalidCommand(
+                f'connection.headers.{name}: looks like a credential; store it with secret.set and name it as {{"secret": …}}.'
+            )
+    if connection["kind"] in ("openai", "anthropic"):
+        _check_address(connection.get("baseUrl"))
+    return {"connectionId": connections.save(tx, connection)}
+
+
+def _check_address(address: object) -> None:
+    if not isinstance(address, str) or not address:
+        raise InvalidCommand("connection.baseUrl: is missing.")
+    scheme, _, rest = address.partition("://")
+    host = rest.partition("/")[0].rpartition("@")[2]
+    name = host if host.startswith("[") else host.partition(":")[0]
+    name = name.partition("]")[0] + "]" if name.startswith("[") else name
+    if not name or "@" in rest.partition("/")[0]:
+        raise InvalidCommand("connection.baseUrl: is not an address without a user name.")
+    if scheme == "https" or (scheme == "http" and name.lower() in _LOCAL_HOSTS):
+        return
+    raise InvalidCommand("connection.baseUrl: takes https, or http to this machine only.")
+
+
+def listing(tx: Tx, _op: ConnectionList, _ctx: Context) -> dict[str, Any]:
+    return {"connections": connections.listing(tx)}
+
+
+def delete(tx: Tx, op: ConnectionDelete, _ctx: Context) -> dict[str, Any]:
+    connections.delete(tx, op.connection_id)
+    return {}

@@ -1,0 +1,36 @@
+"""What a command knows besides its op and its transaction, and how it reads optional members."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from sidekeep.model.places import Places
+
+T = TypeVar("T")
+
+
+class Context:
+    """Who asks, and what the process lends. `work` is set by commands that give the runner something to do."""
+
+    __slots__ = ("client_id", "places", "plain", "seal", "submission_id", "work")
+
+    def __init__(
+        self,
+        client_id: str,
+        submission_id: str,
+        plain: dict[str, Any],
+        places: Places,
+        seal: Callable[[str, str], bytes],
+    ) -> None:
+        self.client_id = client_id
+        self.submission_id = submission_id
+        self.plain = plain
+        self.places = places
+        self.seal = seal
+        self.work = False
+
+
+def given(value: T | UnsetType, default: Any = None) -> Any:
+    """An optional member's value, or the default where it was left out."""
+    return default if value is UNSET else value

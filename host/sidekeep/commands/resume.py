@@ -1,0 +1,30 @@
+"""`run.resume`: continue an interrupted run from its verified environment."""
+
+from typing import Any
+
+import msgspec
+
+from sidekeep.commands.context import Context
+from sidekeep.model.environment import verify
+from sidekeep.model.errors import Conflict, NotFound, SnapshotInvalid
+from sidekeep.model.ops import RunResume
+from sidekeep.store import connections, runs, threads
+from sidekeep.store.tx import Tx
+
+
+def resume(tx: Tx, op: RunResume, ctx: Context) -> dict[str, Any]:
+    row = threads.live(tx, op.thread_id)
+    run = runs.get(tx, op.run_id)
+    if run.thread != row.k:
+        raise NotFound(f"No run {op.run_id} in this thread.")
+    if not run.recoverable:
+        raise Conflict("This answer can no longer be continued: it ended, or the conversation went on after it.")
+    if run.environment is None:
+        raise SnapshotInvalid("The environment of this run was never stored; send the message again.")
+    environment = msgspec.json.decode(run.environment)
+    verify(environment, connection=connections.get(tx, environment.get("connectionId", "")))
+    runs.set_state(tx, run, "preparing", recoverable=0, interrupt_requested=0, stop_reason=None, finished_at=None)
+    row.set("status", "running")
+    tx.change("run.state", row.id, run.id, detail={"runId": run.id, "turnId": run.turn_id, "state": "preparing"})
+    ctx.work = True
+    return {}

@@ -1,0 +1,27 @@
+"""`storage.status`: how much is kept, and how near the quota is."""
+
+import os
+from typing import Any
+
+from sidekeep.commands.context import Context
+from sidekeep.model.ops import StorageStatus
+from sidekeep.store import quota
+from sidekeep.store.tx import Tx
+
+
+def status(tx: Tx, _op: StorageStatus, ctx: Context) -> dict[str, Any]:
+    usage = quota.usage(tx)
+    size = 0
+    for ending in ("", "-wal", "-shm"):
+        try:
+            size += os.stat(ctx.places.database + ending).st_size
+        except FileNotFoundError:
+            continue
+    return {
+        "attachmentsBytes": usage.all_bytes,
+        "attachmentsLimit": usage.limit,
+        "evictableBytes": usage.evictable_bytes,
+        "databaseBytes": size,
+        "blobs": usage.blobs,
+        "warn": usage.evictable_bytes >= usage.limit * 4 // 5,
+    }

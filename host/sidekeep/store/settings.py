@@ -1,0 +1,99 @@
+"""Settings: dotted keys with a checker each; an unknown key is refused by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sidekeep.model.errors import InvalidCommand
+from sidekeep.store.tx import Tx, dumps
+
+Check = Callable[[Any], bool]
+
+
+def _model(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {"connectionId", "modelId"}
+        and all(isinstance(part, str) and part for part in value.values())
+    )
+
+
+def _whole(low: int, high: int) -> Check:
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _one_of(*allowed: str) -> Check:
+    return lambda value: value in allowed
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= 10_000 and all(isinstance(item, str) for item in value)
+
+
+def _short_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 100_000
+
+
+def _flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+#: key → (checker, what it takes, default)
+KEYS: dict[str, tuple[Check, str, Any]] = {
+    "models.default": (_model, '{"connectionId","modelId"}', None),
+    "models.task": (_model, '{"connectionId","modelId"}', None),
+    "models.params": (lambda value: isinstance(value, dict), "an object of model parameters", {}),
+    "policy.default": (_one_of("always", "untrusted", "auto"), "always, untrusted or auto", "untrusted"),
+    "instructions.global": (_short_text, "a text of at most 100,000 characters", ""),
+    "attachments.limit_bytes": (_whole(1024 * 1024, 2**40), "bytes, at least 1 MiB", 200 * 1024 * 1024),
+    "capture.blocked_sites": (_texts, "a list of site names", []),
+    "retention.archived_days": (_whole(0, 36_500), "days, 0 for never", 0),
+    "retention.trash_days": (_whole(1, 36_500), "days, at least 1", 30),
+    "backup.keep_daily": (_whole(0, 1000), "how many daily backups to keep", 0),
+    "budget.turn_tokens": (_whole(0, 10**9), "tokens, 0 for no budget", 0),
+    "sync.minutes": (_whole(0, 10_080), "minutes, 0 for by hand", 0),
+    "titles.model": (_flag, "true or false", True),
+    "ui.language": (_one_of("auto", "en", "zh_CN"), "auto, en or zh_CN", "auto"),
+    "ui.theme": (_one_of("auto", "light", "dark"), "auto, light or dark", "auto"),
+}
+
+
+def get(tx: Tx, key: str) -> Any:
+    """The value of one setting, or its default."""
+    row = tx.one("SELECT value FROM settings WHERE key = ?", (key,))
+    return KEYS[key][2] if row is None else msgspec.json.decode(row[0])
+
+
+def listing(tx: Tx, keys: list[str] | None = None) -> dict[str, Any]:
+    """Those that are set, or the named ones with their defaults. Raises InvalidCommand for an unknown name."""
+    found = {key: msgspec.json.decode(value) for key, value in tx.all("SELECT key, value FROM settings ORDER BY key")}
+    if keys is None:
+        return {key: found.get(key, default) for key, (_check, _takes, default) in KEYS.items()}
+    for key in keys:
+        _known(key)
+    return {key: found.get(key, KEYS[key][2]) for key in keys}
+
+
+def put(tx: Tx, patch: dict[str, Any]) -> None:
+    """Set each key; null puts back its default. Raises InvalidCommand, naming the key; then none is set."""
+    for key, value in patch.items():
+        check, takes, _default = _known(key)
+        if value is None:
+            tx.run("DELETE FROM settings WHERE key = ?", (key,))
+        elif not check(value):
+            raise InvalidCommand(f"patch.{key}: takes {takes}.")
+        else:
+            tx.run(
+                "INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+                (key, dumps(value), tx.now),
+            )
+        tx.change("store.changed", id=key, detail={"kind": "settings", "id": key})
+
+
+def _known(key: str) -> tuple[Check, str, Any]:
+    try:
+        return KEYS[key]
+    except KeyError:
+        raise InvalidCommand(f"{key}: there is no such setting. Known: {', '.join(sorted(KEYS))}.") from None

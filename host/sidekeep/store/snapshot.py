@@ -1,0 +1,157 @@
+"""What a panel is shown of a thread: the newest window of the active path, siblings, runs that matter.
+
+Source: first document §3.2 and §4; shapes in `docs/protocol.md` (ThreadSnapshot).
+"""
+
+import json
+from typing import Any
+
+import msgspec
+
+from sidekeep.model.limits import SNAPSHOT_NODES
+from sidekeep.store import runs, tree
+from sidekeep.store.thread_row import ThreadRow
+from sidekeep.store.tree import Node
+from sidekeep.store.tx import Tx
+
+sql = tree.sql
+
+
+def thread_node(thread_id: str, node: Node, parent_id: str | None, effective_parent: str | None) -> dict[str, Any]:
+    """ThreadNode of the protocol; the payload goes out as the text that was stored."""
+    entry: dict[str, Any] = {
+        "id": node.id,
+        "threadId": thread_id,
+        "parentId": parent_id,
+        "seq": node.seq,
+        "ts": node.ts,
+        "type": node.type,
+        "payload": msgspec.Raw(node.payload.encode()),
+        "effectiveParentId": effective_parent,
+    }
+    if node.deleted:
+        entry["deleted"] = True
+    if node.evicted:
+        entry["evicted"] = True
+    return entry
+
+
+def node_event(tx: Tx, thread: ThreadRow, node: Node) -> dict[str, Any]:
+    """One node alone, for `thread.node`."""
+    parent = None if node.parent is None else tree.by_key(tx, node.parent)
+    above = parent if parent is None or not parent.hidden else tree.visible_parent(tx, node)
+    return thread_node(thread.id, node, parent and parent.id, above and above.id)
+
+
+def window(tx: Tx, thread: ThreadRow, start: int | None, limit: int) -> dict[str, Any]:
+    """`{"nodes", "before", "siblings"}`: at most `limit` visible nodes from `start` (a key) upwards."""
+    path: list[Node] = []
+    shown: list[Node] = []
+    at = start
+    while at is not None and len(shown) <= limit:
+        step = tree.walk_up(tx, at, limit + 8)
+        if not step:
+            break
+        path += step
+        shown += [node for node in step if not node.hidden]
+        at = step[-1].parent
+    ids = {node.k: node.id for node in path}
+    more = len(shown) > limit
+    kept = shown[:limit]
+    parents: list[Node | None] = [*shown[1 : len(kept)], shown[limit] if more else None] if kept else []
+    nodes = [
+        thread_node(thread.id, node, _id_of(tx, ids, node.parent), above and above.id)
+        for node, above in zip(kept, parents, strict=True)
+    ]
+    return {
+        "nodes": nodes[::-1],
+        "before": kept[-1].id if more else None,
+        "siblings": _siblings(tx, thread, kept, parents),
+    }
+
+
+def _id_of(tx: Tx, known: dict[int, str], key: int | None) -> str | None:
+    if key is None:
+        return None
+    if key not in known:
+        row = tx.one(sql.id, (key,))
+        known[key] = row[0] if row else ""
+    return known[key] or None
+
+
+def _siblings(tx: Tx, thread: ThreadRow, nodes: list[Node], parents: list[Node | None]) -> dict[str, Any]:
+    """Index, count and ids among the visible children of the same effective parent, in order of arrival."""
+    anchors = [above.k for above in parents if above is not None]
+    children: dict[int, list[str]] = {}
+    if anchors:
+        for anchor, _key, node_id in tx.all(sql.kids, (json.dumps(anchors),)):
+            children.setdefault(anchor, []).append(node_id)
+    root = tree.first_key(thread.k)
+    if nodes and parents[-1] is None:
+        children[root] = [row[1] for row in tx.all(sql.root_kids, (root, tree.end_key(thread.k)))]
+    siblings = {}
+    for node, above in zip(nodes, parents, strict=True):
+        ids = children.get(root if above is None else above.k, [])
+        if node.id in ids:
+            siblings[node.id] = {"index": ids.index(node.id), "count": len(ids), "ids": ids}
+    return siblings
+
+
+def snapshot(tx: Tx, thread: ThreadRow, active_items: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """ThreadSnapshot without the items of the active turn, which the caller reads from the live file."""
+    shown = window(tx, thread, thread.leaf, SNAPSHOT_NODES)
+    opened = runs.open_of_thread(tx, thread.k)
+    active = next((run for run in opened if run.state != "queued"), None)
+    queue = [run for run in opened if run.state == "queued"]
+    if active is None and queue and queue[0].user_node is not None:
+        active = queue.pop(0)
+    return {
+        "thread": thread.meta(),
+        **shown,
+        "activeTurn": None
+        if active is None
+        else {
+            "runId": active.id,
+            "turnId": active.turn_id,
+            "state": active.state,
+            "items": active_items or [],
+        },
+        "approvals": _pending(tx, "approvals", thread.k),
+        "interactions": _pending(tx, "interactions", thread.k),
+        "queue": [runs.queue_entry(run) for run in queue],
+        "recoverable": [_recoverable(run) for run in runs.recoverable_of_thread(tx, thread.k)],
+    }
+
+
+def _pending(tx: Tx, table: str, thread: int) -> list[dict[str, Any]]:
+    key = "approvalId" if table == "approvals" else "interactionId"
+    rows = tx.all(
+        f"SELECT p.id, r.id, r.turn_id, p.request, p.deadline_at FROM {table} p JOIN runs r ON r.k = p.run "  # noqa: S608
+        "WHERE p.thread = ? AND p.status = 'pending' ORDER BY p.k",
+        (thread,),
+    )
+    entries = []
+    for pending_id, run_id, turn_id, request, deadline in rows:
+        entry: dict[str, Any] = {
+            key: pending_id,
+            "runId": run_id,
+            "turnId": turn_id,
+            "request": msgspec.Raw(request.encode()),
+        }
+        if deadline is not None:
+            entry["deadlineAt"] = deadline
+        entries.append(entry)
+    return entries
+
+
+def _recoverable(run: runs.RunRow) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "runId": run.id,
+        "turnId": run.turn_id,
+        "state": run.state,
+        "reason": run.stop_reason or "interrupted",
+    }
+    partial = msgspec.json.decode(run.partial) if run.partial else {}
+    if partial.get("text"):
+        entry["partialText"] = partial["text"]
+    return entry
