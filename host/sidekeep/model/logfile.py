@@ -1,0 +1,46 @@
+"""A process's log: a 0600 file of lines, put aside once when it has grown; no logging module."""
+
+import os
+import time
+from _thread import allocate_lock
+
+from sidekeep.model.places import private_file
+
+LIMIT = 1024 * 1024
+
+
+class LogFile:
+    """Appends lines to `path`; above the limit the file becomes `path.1` and a new one begins.
+
+    Never raises: a log that cannot be written must not end what it is about. `echo` also sees each line.
+    """
+
+    def __init__(self, path: str, limit: int = LIMIT, echo: int | None = None) -> None:
+        self._path = path
+        self._limit = limit
+        self._echo = echo
+        self._lock = allocate_lock()
+
+    def __call__(self, text: str) -> None:
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = f"{when} {os.getpid()} {text.rstrip()}\n".encode("utf-8", "backslashreplace")
+        with self._lock:
+            try:
+                self._append(line)
+                if self._echo is not None:
+                    os.write(self._echo, line)
+            except OSError:
+                return
+
+    def _append(self, line: bytes) -> None:
+        # Opened for each line: another process may have put the file aside meanwhile.
+        descriptor = private_file(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            grown = os.fstat(descriptor).st_size + len(line) > self._limit
+            if grown:
+                os.replace(self._path, self._path + ".1")
+                os.close(descriptor)
+                descriptor = private_file(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
