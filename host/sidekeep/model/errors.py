@@ -4,7 +4,8 @@ SidekeepError
 ├── WireError                what belongs to no command
 │   ├── InvalidFrame             invalid_frame
 │   ├── MessageTooLarge          message_too_large
-│   └── ForbiddenOrigin          forbidden_origin
+│   ├── ForbiddenOrigin          forbidden_origin
+│   └── PeerGone                 no code: nobody is left to tell
 ├── Refusal                  a command's own refusal: nothing changed, the others of its group go on
 │   ├── InvalidCommand           invalid_command
 │   ├── NotInitialized           not_initialized
@@ -84,6 +85,10 @@ class ForbiddenOrigin(WireError):
     """No argument of the process is an accepted origin."""
 
     code = "forbidden_origin"
+
+
+class PeerGone(WireError):
+    """The other end of the port is closed; nobody is left to tell."""
 
 
 class Refusal(SidekeepError):

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from sidekeep.model.entities.base import AnyJson
-from sidekeep.model.entities.runs import Fault, ItemKind, QueuedTurn
+from sidekeep.model.entities.runs import Code, Fault, ItemKind, QueuedTurn
 from sidekeep.model.entities.threads import ThreadMeta, ThreadNode, ThreadSnapshot
-from sidekeep.model.payloads import ApprovalDecision, Usage
+from sidekeep.model.payloads import ApprovalDecision, StopReason, Usage
 
 ChangedKind = Literal[
     "settings",
@@ -25,7 +25,7 @@ ChangedKind = Literal[
     "backups",
 ]
 ThreadChanges = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/ThreadMetaPart"})]
-"""Those members of ThreadMeta that have changed."""
+"""Those members of ThreadMeta that have changed; null for an optional one that is gone."""
 
 
 class Event(Struct, tag_field="type", rename="camel", kw_only=True):
@@ -47,7 +47,7 @@ class CommandRejected(Event, tag="command.rejected", kw_only=True):
 
     submission_id: str
     client_id: str | UnsetType = UNSET
-    code: str
+    code: Code
     message: str
     retryable: bool
 
@@ -113,7 +113,7 @@ class ReloadRequired(Event, tag="fatal.reload_required", kw_only=True):
 class ErrorEvent(Event, tag="error", kw_only=True):
     """A fault that belongs to no op."""
 
-    code: str
+    code: Code
     message: str
     retryable: bool
 
@@ -225,7 +225,7 @@ class TurnComplete(Event, tag="turn.complete", kw_only=True):
 
     thread_id: str
     turn_id: str
-    stop_reason: str
+    stop_reason: StopReason
     error: Fault | UnsetType = UNSET
 
 
@@ -347,7 +347,7 @@ class JobDone(Event, tag="job.done", kw_only=True):
 
     job_id: str
     data: AnyJson | UnsetType = UNSET
-    code: str | UnsetType = UNSET
+    code: Code | UnsetType = UNSET
     message: str | UnsetType = UNSET
 
 

@@ -161,14 +161,7 @@ class SystemNotice(Strict, kw_only=True):
 
 
 NodePayload = (
-    UserMessage
-    | AssistantMessage
-    | ToolCall
-    | ToolResult
-    | ApprovalNode
-    | InteractionNode
-    | TurnContext
-    | SystemNotice
+    UserMessage | AssistantMessage | ToolCall | ToolResult | ApprovalNode | InteractionNode | TurnContext | SystemNotice
 )
 
 BY_TYPE: dict[str, type[Strict]] = {

@@ -83,10 +83,14 @@ class RecoverableRun(Out, kw_only=True):
     tool: str | UnsetType = UNSET
 
 
+Code = Annotated[str, Meta(extra_json_schema={"$ref": "#/$defs/Code"})]
+"""A code of the contract (errors.py)."""
+
+
 class Fault(Out, kw_only=True):
     """A code of the contract with one sentence."""
 
-    code: str
+    code: Code
     message: str
 
 
