@@ -17,7 +17,8 @@ def save(tx: Tx, _op: ConnectionSave, ctx: Context) -> dict[str, Any]:
     for name, value in (connection.get("headers") or {}).items():
         if isinstance(value, str) and any(word in name.lower() for word in _CREDENTIAL_WORDS):
             raise InvalidCommand(
-                f'connection.headers.{name}: looks like a credential; store it with secret.set and name it as {{"secret": …}}.'
+                f"connection.headers.{name}: looks like a credential; "
+                'store it with secret.set and name it as {"secret": …}.'
             )
     if connection["kind"] in ("openai", "anthropic"):
         _check_address(connection.get("baseUrl"))

@@ -13,24 +13,24 @@ from sidekeep.store.tx import Tx, dumps
 def _save(tx: Tx, table: str, body: dict[str, Any]) -> tuple[str, int]:
     thing_id = body.get("id") or tx.new_id()
     tx.run(
-        f"INSERT INTO {table} (id, updated_at, body) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608
+        f"INSERT INTO {table} (id, updated_at, body) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
         "body = excluded.body, updated_at = excluded.updated_at, revision = revision + 1",
         (thing_id, tx.now, dumps({**body, "id": thing_id})),
     )
-    (revision,) = tx.one(f"SELECT revision FROM {table} WHERE id = ?", (thing_id,)) or (1,)  # noqa: S608
+    (revision,) = tx.one(f"SELECT revision FROM {table} WHERE id = ?", (thing_id,)) or (1,)
     tx.change("store.changed", id=thing_id, revision=revision, detail={"kind": table, "id": thing_id})
     return str(thing_id), int(revision)
 
 
 def _delete(tx: Tx, table: str, thing_id: str) -> None:
-    tx.run(f"DELETE FROM {table} WHERE id = ?", (thing_id,))  # noqa: S608
+    tx.run(f"DELETE FROM {table} WHERE id = ?", (thing_id,))
     if tx.changed_rows() != 1:
         raise NotFound(f"There is no {table[:-1]} {thing_id}.")
     tx.change("store.changed", id=thing_id, detail={"kind": table, "id": thing_id})
 
 
 def _list(tx: Tx, table: str) -> list[dict[str, Any]]:
-    rows = tx.all(f"SELECT body, revision FROM {table} ORDER BY id")  # noqa: S608
+    rows = tx.all(f"SELECT body, revision FROM {table} ORDER BY id")
     return [{**msgspec.json.decode(body), "revision": revision} for body, revision in rows]
 
 

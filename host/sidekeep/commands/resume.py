@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from sidekeep.commands.context import Context
-from sidekeep.model.environment import verify
-from sidekeep.model.errors import Conflict, NotFound, SnapshotInvalid
+from sidekeep.model import environment
+from sidekeep.model.errors import Conflict, NotFound
 from sidekeep.model.ops import RunResume
 from sidekeep.store import connections, runs, threads
 from sidekeep.store.tx import Tx
@@ -19,10 +19,14 @@ def resume(tx: Tx, op: RunResume, ctx: Context) -> dict[str, Any]:
         raise NotFound(f"No run {op.run_id} in this thread.")
     if not run.recoverable:
         raise Conflict("This answer can no longer be continued: it ended, or the conversation went on after it.")
-    if run.environment is None:
-        raise SnapshotInvalid("The environment of this run was never stored; send the message again.")
-    environment = msgspec.json.decode(run.environment)
-    verify(environment, connection=connections.get(tx, environment.get("connectionId", "")))
+    snapshot = environment.read(run.environment)
+    connection = connections.get(tx, str(snapshot.get("connectionId")))
+    environment.verify(
+        snapshot,
+        binding_now=None if connection is None else environment.binding_of(connection),
+        turn_input=msgspec.json.decode(run.input),
+        expected_digest=run.environment_digest,
+    )
     runs.set_state(tx, run, "preparing", recoverable=0, interrupt_requested=0, stop_reason=None, finished_at=None)
     row.set("status", "running")
     tx.change("run.state", row.id, run.id, detail={"runId": run.id, "turnId": run.turn_id, "state": "preparing"})

@@ -27,17 +27,17 @@ def get(tx: Tx, op: RunGet, ctx: Context) -> dict[str, Any]:
         "costUsd": run.cost_usd,
         "recoverable": bool(run.recoverable),
     }
-    for member, value in (
-        ("startedAt", run.started_at), ("finishedAt", run.finished_at), ("stopReason", run.stop_reason),
-    ):  # fmt: skip
-        if value is not None:
-            body[member] = value
-    for member, text in (
-        ("usage", run.usage), ("error", run.error), ("overrides", run.overrides), ("input", run.input),
-        ("browserContext", run.browser_context), ("environment", run.environment),
-    ):  # fmt: skip
-        if text is not None:
-            body[member] = msgspec.Raw(text.encode())
+    plain = {"startedAt": run.started_at, "finishedAt": run.finished_at, "stopReason": run.stop_reason}
+    body |= {member: value for member, value in plain.items() if value is not None}
+    texts = {
+        "usage": run.usage,
+        "error": run.error,
+        "overrides": run.overrides,
+        "input": run.input,
+        "browserContext": run.browser_context,
+        "environment": run.environment,
+    }
+    body |= {member: msgspec.Raw(text.encode()) for member, text in texts.items() if text is not None}
     if run.user_node is not None and (node := tree.by_key(tx, run.user_node)):
         body["userNodeId"] = node.id
     said = msgspec.json.decode(run.partial) if run.partial else {}

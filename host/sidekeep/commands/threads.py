@@ -62,14 +62,14 @@ def update(tx: Tx, op: ThreadUpdate, ctx: Context) -> dict[str, Any]:
 
 
 def listing(tx: Tx, op: ThreadList, _ctx: Context) -> dict[str, Any]:
-    filters: dict[str, Any] = {}
-    if (pinned := given(op.pinned)) is not None:
-        filters["pinned"] = int(pinned)
-    for column, value in (
-        ("folder_id", op.folder_id), ("tag", op.tag), ("project_id", op.project_id), ("status", op.status),
-    ):  # fmt: skip
-        if given(value) is not None:
-            filters[column] = value
+    asked = {
+        "pinned": op.pinned,
+        "folder_id": op.folder_id,
+        "tag": op.tag,
+        "project_id": op.project_id,
+        "status": op.status,
+    }
+    filters = {column: value for column, value in asked.items() if given(value) is not None}
     return threads.listing(
         tx,
         limit=given(op.limit, LIST_DEFAULT),

@@ -32,7 +32,7 @@ def _end_runs(tx: Tx, row: ThreadRow) -> None:
     for run in runs.open_of_thread(tx, row.k):
         runs.set_state(tx, run, "interrupted", stop_reason="interrupted", finished_at=tx.now, interrupt_requested=1)
     for table in ("approvals", "interactions"):
-        tx.run(f"UPDATE {table} SET status = 'cancelled' WHERE thread = ? AND status = 'pending'", (row.k,))  # noqa: S608
+        tx.run(f"UPDATE {table} SET status = 'cancelled' WHERE thread = ? AND status = 'pending'", (row.k,))
 
 
 def restore(tx: Tx, op: ThreadRestore, _ctx: Context) -> dict[str, Any]:

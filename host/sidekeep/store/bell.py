@@ -71,9 +71,8 @@ class Bell:
                 continue
 
     def close(self) -> None:
+        """No longer listen; ringing goes on until the process ends."""
         _remove(self._own)
-        self.socket.close()
-        self._out.close()
 
 
 def _remove(path: str) -> None:

@@ -1,6 +1,7 @@
 """Connections to the database with the settings of the durability promise."""
 
 import time
+from collections.abc import Callable
 
 import apsw
 
@@ -24,7 +25,7 @@ def check_sqlite(version: str | None = None) -> None:
         )
 
 
-def _patient(seconds: float):  # type: ignore[no-untyped-def]
+def _patient(seconds: float) -> Callable[[int], bool]:
     """A busy handler that sleeps for very short times: most write locks last under a millisecond."""
     started = 0.0
 
@@ -41,7 +42,9 @@ def _patient(seconds: float):  # type: ignore[no-untyped-def]
     return wait
 
 
-def connect(path: str, *, vfs: str | None = None, create: bool = False, patience: float = PATIENCE_SECONDS) -> apsw.Connection:
+def connect(
+    path: str, *, vfs: str | None = None, create: bool = False, patience: float = PATIENCE_SECONDS
+) -> apsw.Connection:
     """Open the database for reading and writing; the caller checks what is in it."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     db = apsw.Connection(path, flags=flags, vfs=vfs)
@@ -61,9 +64,7 @@ def typed(error: BaseException) -> SidekeepError:
     if isinstance(error, apsw.FullError):
         return StorageFull("The disk is full: free some space, then send again. Nothing that was saved is lost.")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return StorageCorrupt(
-            "The store is damaged. Nothing more is written to it; run `sidekeep verify --repair`."
-        )
+        return StorageCorrupt("The store is damaged. Nothing more is written to it; run `sidekeep verify --repair`.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusy("Another process keeps the store busy; try again.")
     if isinstance(error, apsw.IOError | apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):

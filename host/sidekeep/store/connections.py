@@ -63,13 +63,12 @@ def save(tx: Tx, connection: dict[str, Any]) -> str:
     body = dumps({**connection, "id": connection_id})
     tx.run(
         "INSERT INTO connections (id, created_at, updated_at, body) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (id) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at, revision = revision + 1",
+        "ON CONFLICT (id) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at, "
+        "revision = revision + 1",
         (connection_id, tx.now, tx.now, body),
     )
     revision = tx.one("SELECT revision FROM connections WHERE id = ?", (connection_id,))[0]  # type: ignore[index]
-    tx.change(
-        "store.changed", id=connection_id, revision=revision, detail={"kind": "connections", "id": connection_id}
-    )
+    tx.change("store.changed", id=connection_id, revision=revision, detail={"kind": "connections", "id": connection_id})
     return str(connection_id)
 
 

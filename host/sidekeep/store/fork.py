@@ -56,8 +56,8 @@ def _copy_attachments(
             refs["nodeIds"] = [node_ids[node] for node in refs["nodeIds"] if node in node_ids]
         tx.run(
             "INSERT INTO attachments (id, thread, blob, state, kind, mime, size, sha256, trust, provenance, pinned, "
-            "created_at, source_ref, refs, meta) SELECT ?, ?, blob, state, kind, mime, size, sha256, trust, provenance, "
-            "pinned, ?, source_ref, ?, meta FROM attachments WHERE id = ?",
+            "created_at, source_ref, refs, meta) SELECT ?, ?, blob, state, kind, mime, size, sha256, trust, "
+            "provenance, pinned, ?, source_ref, ?, meta FROM attachments WHERE id = ?",
             (new_id, target.k, tx.now, msgspec.json.encode(refs).decode() if refs else None, attachment_id),
         )
     return copies

@@ -66,8 +66,8 @@ def make_durable(db: apsw.Connection) -> None:
 
     Raises apsw.Error when the disk refuses, and StoreBusy when another connection is in the way.
     """
-    busy, _frames, _done = db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
-    if busy:
+    outcome = db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+    if outcome is None or outcome[0]:
         raise StoreBusy("Another process reads the store; try again.")
 
 

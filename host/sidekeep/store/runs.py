@@ -165,7 +165,7 @@ def set_state(tx: Tx, run: RunRow, state: str, **columns: object) -> None:
         raise Conflict(f"A run cannot go from {run.state} to {state}.")
     names = ", ".join(f"{name} = ?" for name in columns)
     tx.run(
-        f"UPDATE runs SET state = ?, revision = revision + 1, updated_at = ?{', ' if names else ''}{names} "  # noqa: S608
+        f"UPDATE runs SET state = ?, revision = revision + 1, updated_at = ?{', ' if names else ''}{names} "
         "WHERE k = ? AND state = ? AND attempt = ?",
         (state, tx.now, *columns.values(), run.k, run.state, run.attempt),
     )
@@ -189,9 +189,7 @@ def settle_partial(tx: Tx, thread: ThreadRow) -> None:
         tx.change("run.settled", thread.id, run.id)
 
 
-def append_interrupted(
-    tx: Tx, thread: ThreadRow, run: RunRow, said: dict[str, str], stop_reason: str
-) -> tree.Node:
+def append_interrupted(tx: Tx, thread: ThreadRow, run: RunRow, said: dict[str, str], stop_reason: str) -> tree.Node:
     """Keep what was streamed as an `assistant_message` that says how it ended; moves the leaf with the run."""
     environment = msgspec.json.decode(run.environment) if run.environment else {}
     payload: dict[str, Any] = {

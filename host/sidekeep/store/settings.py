@@ -66,13 +66,14 @@ def get(tx: Tx, key: str) -> Any:
 
 
 def listing(tx: Tx, keys: list[str] | None = None) -> dict[str, Any]:
-    """Those that are set, or the named ones with their defaults. Raises InvalidCommand for an unknown name."""
+    """All settings, or the named ones; what has neither a value nor a default is left out.
+
+    Raises InvalidCommand for an unknown name.
+    """
     found = {key: msgspec.json.decode(value) for key, value in tx.all("SELECT key, value FROM settings ORDER BY key")}
-    if keys is None:
-        return {key: found.get(key, default) for key, (_check, _takes, default) in KEYS.items()}
-    for key in keys:
-        _known(key)
-    return {key: found.get(key, KEYS[key][2]) for key in keys}
+    wanted = list(KEYS) if keys is None else keys
+    values = {key: found.get(key, _known(key)[2]) for key in wanted}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def put(tx: Tx, patch: dict[str, Any]) -> None:

@@ -126,7 +126,7 @@ def snapshot(tx: Tx, thread: ThreadRow, active_items: list[dict[str, Any]] | Non
 def _pending(tx: Tx, table: str, thread: int) -> list[dict[str, Any]]:
     key = "approvalId" if table == "approvals" else "interactionId"
     rows = tx.all(
-        f"SELECT p.id, r.id, r.turn_id, p.request, p.deadline_at FROM {table} p JOIN runs r ON r.k = p.run "  # noqa: S608
+        f"SELECT p.id, r.id, r.turn_id, p.request, p.deadline_at FROM {table} p JOIN runs r ON r.k = p.run "
         "WHERE p.thread = ? AND p.status = 'pending' ORDER BY p.k",
         (thread,),
     )

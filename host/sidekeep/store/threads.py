@@ -85,7 +85,7 @@ def listing(
         values.append(value)
     total = None
     if with_total:
-        total = tx.one(f"SELECT count(*) FROM threads WHERE {' AND '.join(where)}", values)[0]  # type: ignore[index]  # noqa: S608
+        total = tx.one(f"SELECT count(*) FROM threads WHERE {' AND '.join(where)}", values)[0]  # type: ignore[index]
     if cursor is not None:
         where.append("(updated_at, id) < (?, ?)")
         values += _cursor_of(cursor)
@@ -100,4 +100,3 @@ def listing(
     if total is not None:
         page["total"] = total
     return page
-

@@ -118,7 +118,8 @@ def remember_choices(tx: Tx, thread: ThreadRow, key: int) -> None:
     forks = {
         row[0]
         for row in tx.all(
-            "SELECT parent FROM nodes WHERE parent IN (SELECT value FROM json_each(?)) GROUP BY parent HAVING count(*) > 1",
+            "SELECT parent FROM nodes WHERE parent IN (SELECT value FROM json_each(?)) "
+            "GROUP BY parent HAVING count(*) > 1",
             (json.dumps([parent for _, parent, _, _ in above if parent is not None]),),
         )
     }
@@ -137,7 +138,7 @@ def walk_up(tx: Tx, key: int, limit: int) -> list[Node]:
 
 def default_leaf(tx: Tx, thread: ThreadRow, key: int) -> int:
     """Down from a node by the child chosen last under each fork, else the highest seq (first document §3.2)."""
-    chosen = dict(tx.all(sql.choices, (first_key(thread.k), end_key(thread.k))))
+    chosen: dict[int, int] = dict(tx.all(sql.choices, (first_key(thread.k), end_key(thread.k))))
     at = key
     for _ in range(thread.next_seq):
         children = [row[0] for row in tx.all(sql.children, (at,))]

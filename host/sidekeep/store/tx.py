@@ -31,7 +31,7 @@ class Tx:
         self._threads: dict[str, ThreadRow | None] = {}
 
     def one(self, statement: str, bindings: Bindings = ()) -> Row | None:
-        return self._db.execute(statement, bindings).fetchone()  # type: ignore[no-any-return]
+        return self._db.execute(statement, bindings).fetchone()
 
     def all(self, statement: str, bindings: Bindings = ()) -> list[Row]:
         return self._db.execute(statement, bindings).fetchall()
@@ -92,7 +92,7 @@ class Tx:
                     patch["revision"] = row.revision
                 names, values = row.take_dirty()
                 self.run(
-                    f"UPDATE threads SET {', '.join(f'{name} = ?' for name in names)} WHERE k = ?",  # noqa: S608
+                    f"UPDATE threads SET {', '.join(f'{name} = ?' for name in names)} WHERE k = ?",
                     (*values, row.k),
                 )
                 if patch:

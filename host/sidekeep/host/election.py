@@ -1,0 +1,131 @@
+"""Finds out whether a runner lives, starts one when none does, and hears of its death.
+
+The lock on `.locks/runner` is the runner: its descriptor is handed from the host that took it to the
+process that it starts, so that there is no moment in which work is admitted and nobody would look.
+"""
+
+import os
+import sys
+import time
+from _thread import start_new_thread
+from collections.abc import Callable
+
+from sidekeep.model.places import Places, private_file
+from sidekeep.store import locks
+
+TRIES, PAUSE = 50, 0.004
+STARTS, STARTS_SECONDS = 5, 60.0
+_KEPT_VARIABLES = (
+    "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "XDG_RUNTIME_DIR", "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS", "SIDEKEEP_LOG", "SIDEKEEP_VAULT", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SYSTEMROOT", "PATH",
+)  # fmt: skip
+
+
+class Election:
+    """One host's part in it. `gone` is called from another thread when the runner that it watched has died."""
+
+    def __init__(self, places: Places, gone: Callable[[], None], log: Callable[[str], None]) -> None:
+        self._places = places
+        self._gone = gone
+        self._log = log
+        self._watching = False
+
+    def ensure(self) -> float | None:
+        """See to it that a runner lives; called only after the COMMIT that admitted work.
+
+        Returns None when one lives or was started, else the seconds after which to ask again.
+        """
+        fd = locks.open_lock_file(self._places.runner_lock)
+        try:
+            for _ in range(TRIES):
+                # Shared fails only beside a runner; exclusive fails beside another host's test, too.
+                if not locks.lock(fd, locks.SHARED, wait=False):
+                    return None
+                if locks.lock(fd, locks.EXCLUSIVE, wait=False):
+                    return self._start(fd)
+                locks.unlock(fd)
+                time.sleep(PAUSE)
+            return 1.0
+        finally:
+            os.close(fd)
+
+    def _start(self, fd: int) -> float | None:
+        wait = self._wait_before_start()
+        if wait > 0:
+            self._log(f"runners died before their first commit; the next start is in {wait:.0f} s")
+            return wait
+        os.set_inheritable(fd, True)
+        command = [*runner_command(), "--lock-fd", str(fd), "--state", self._places.state]
+        environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        if sys.platform == "win32":
+            return self._start_on_windows(command, environment)
+        null = os.open(os.devnull, os.O_RDWR)
+        try:
+            actions = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+            pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
+        finally:
+            os.close(null)
+        self._log(f"started runner {pid}")
+        return None
+
+    def _start_on_windows(self, command: list[str], environment: dict[str, str]) -> float | None:
+        # There the lock cannot be handed over; the runner takes it itself, and a second one leaves.
+        import subprocess
+
+        subprocess.Popen(
+            [*command[:-4], "--state", self._places.state],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=0x00000008 | 0x00000200 | 0x01000000,  # detached, own group, out of the job object
+        )
+        return None
+
+    def _wait_before_start(self) -> float:
+        """At most five starts a minute of runners that died before their first commit.
+
+        The file is emptied by a runner that has committed, so one of those is replaced at once.
+        """
+        path = self._places.runner_lock + ".starts"
+        now = time.time()
+        try:
+            with open(path, encoding="ascii") as file:
+                times = [float(line) for line in file if line.strip()]
+        except (FileNotFoundError, ValueError):
+            times = []
+        recent = [when for when in times if 0 <= now - when < STARTS_SECONDS]
+        if len(recent) >= STARTS:
+            return STARTS_SECONDS - (now - recent[0])
+        fd = private_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            os.write(fd, "".join(f"{when}\n" for when in (*recent, now)).encode())
+        finally:
+            os.close(fd)
+        return 0.0
+
+    def watch(self) -> None:
+        """Wait, in a thread, for the death of the runner; at most one thread waits."""
+        if self._watching:
+            return
+        self._watching = True
+        start_new_thread(self._wait_for_death, ())
+
+    def _wait_for_death(self) -> None:
+        fd = locks.open_lock_file(self._places.runner_lock)
+        try:
+            locks.lock(fd, locks.SHARED, wait=True)
+        finally:
+            # Closing lets go at once: a starting runner must not be kept from the lock.
+            os.close(fd)
+            self._watching = False
+        self._gone()
+
+
+def runner_command() -> list[str]:
+    """The interpreter without site and environment, and the runner's entry beside this package."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = list(dict.fromkeys((os.path.dirname(package), *(path for path in sys.path if path))))
+    code = f"import sys; sys.path[:0] = {paths!r}; from sidekeep.runner.main import main; sys.exit(main())"
+    return [sys.executable, "-IS", "-c", code]

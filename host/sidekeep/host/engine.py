@@ -1,0 +1,265 @@
+"""The host's one working thread: takes what was read, commits, answers, then tells what changed."""
+
+from _queue import Empty, SimpleQueue
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from sidekeep.commands.context import Context
+from sidekeep.host import answers
+from sidekeep.host.clients import Clients
+from sidekeep.host.dispatch import handler
+from sidekeep.host.election import Election
+from sidekeep.host.events import Feed
+from sidekeep.host.presence import Presence
+from sidekeep.host.request import COMMAND, FAULT, QUERY, Request
+from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError
+from sidekeep.model.ids import new_id
+from sidekeep.store.bell import Bell
+from sidekeep.store.doorway import GROUP_BYTES, GROUP_UNITS, Doorway, Unit
+from sidekeep.store.reading import reading
+from sidekeep.store.receipts import Identity
+from sidekeep.store.tx import Tx
+
+BELL, GONE, END = "bell", "gone", "end"
+IDLE_SECONDS = 0.5
+CHECKPOINT_AT_IDLE_PAGES = 1024
+# Expected to take longer than 5 ms: they do not hold up the others of a group.
+ALONE = frozenset(("thread.fork", "thread.delete", "branch.delete", "thread.selectBranch", "node.delete"))
+
+Send = Callable[[list[bytes]], None]
+
+
+class Engine:
+    """Everything that happens in a host after the store is open."""
+
+    def __init__(
+        self,
+        *,
+        inbox: "SimpleQueue[Any]",
+        doorway: Doorway,
+        read: Callable[[], Tx],
+        bell: Bell | None,
+        election: Election,
+        presence: Presence,
+        clients: Clients,
+        feed: Feed,
+        send: Send,
+        answered: Callable[[Request], None],
+        places: Any,
+        seal: Callable[[str, str], bytes],
+        log: Callable[[str], None],
+    ) -> None:
+        self._inbox = inbox
+        self._doorway = doorway
+        self._read = read
+        self._bell = bell
+        self._election = election
+        self._presence = presence
+        self._clients = clients
+        self._feed = feed
+        self._send = send
+        self._answered = answered
+        self._places = places
+        self._seal = seal
+        self._log = log
+        self._group: list[tuple[Request, Unit, Context]] = []
+        self._group_bytes = 0
+        self._out: list[bytes] = []
+        self._committed = False
+        self._work = True
+        self._ask_again: float | None = None
+        self._idle_due: float | None = monotonic() + IDLE_SECONDS
+
+    def run(self) -> None:
+        """Until the end of the input."""
+        self._look_for_work()
+        while True:
+            batch = self._take()
+            for item in batch:
+                if isinstance(item, Request):
+                    self._one(item)
+                elif item == END:
+                    self._flush()
+                    self._after()
+                    self._leave()
+                    return
+                elif item == GONE:
+                    self._work = True
+            self._flush()
+            self._after()
+
+    def _leave(self) -> None:
+        """The files that say we are here go; the bell tells a runner that nobody may be left to wait for."""
+        self._presence.leave()
+        if self._bell is not None:
+            self._bell.close()
+            self._bell.ring()
+
+    def _take(self) -> list[Any]:
+        """At least one thing to do, or an empty list when a timer is due."""
+        batch: list[Any] = []
+        try:
+            batch.append(self._inbox.get(timeout=self._patience()))
+            while len(batch) < 4 * GROUP_UNITS:
+                batch.append(self._inbox.get_nowait())
+        except Empty:
+            pass
+        if batch:
+            self._idle_due = monotonic() + IDLE_SECONDS
+        return batch
+
+    def _patience(self) -> float | None:
+        dues = [due for due in (self._idle_due, self._ask_again) if due is not None]
+        return max(0.0, min(dues) - monotonic()) if dues else None
+
+    # ---- one op ----
+
+    def _one(self, request: Request) -> None:
+        if request.kind == COMMAND and request.error is None:
+            self._gather(request)
+            return
+        self._flush()
+        if request.kind == FAULT or request.error is not None:
+            self._out.append(answers.refused(request, request.error or InvalidCommand("There is no such op.")))
+        elif request.kind == QUERY:
+            self._out.append(self._query(request))
+        else:
+            self._port(request)
+        self._answered(request)
+
+    def _gather(self, request: Request) -> None:
+        alone = request.name in ALONE
+        if alone or self._group_bytes + request.size > GROUP_BYTES:
+            self._flush()
+        context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)
+        decide, op = handler(request.name), request.op
+        identity = Identity(request.client_id, context.submission_id, request.name, request.fingerprint)
+        unit = Unit(lambda tx: decide(tx, op, context), identity, size=request.size)
+        self._group.append((request, unit, context))
+        self._group_bytes += request.size
+        if alone or len(self._group) >= GROUP_UNITS:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Commit the group and write its answers; the answers go out before any event."""
+        if self._group:
+            group, self._group, self._group_bytes = self._group, [], 0
+            self._doorway.run_group([unit for _, unit, _ in group])
+            for request, unit, context in group:
+                if unit.response is not None:
+                    self._out.append(answers.with_client(request, unit.response))
+                else:
+                    self._out.append(answers.refused(request, unit.error or NotFound("No outcome.")))
+                if unit.error is None and not unit.replayed:
+                    self._committed = True
+                    self._work = self._work or context.work
+                self._answered(request)
+        if self._out:
+            out, self._out = self._out, []
+            self._send(out)
+
+    def _query(self, request: Request) -> bytes:
+        context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)
+        try:
+            with reading(self._read()) as tx:
+                return answers.result(request, handler(request.name)(tx, request.op, context))
+        except SidekeepError as error:
+            return answers.refused(request, error)
+
+    def _port(self, request: Request) -> None:
+        """Ops that concern this port and not the store."""
+        op = request.op
+        try:
+            if request.name == "ping":
+                self._out.append(answers.pong(request))
+            elif request.name == "thread.subscribe":
+                self._out.append(answers.result(request, self.subscribe(request.client_id, op.thread_id)))
+            elif request.name == "thread.unsubscribe":
+                self._clients.unsubscribe(request.client_id, op.thread_id)
+                self._feed.drop_unfollowed()
+                self._out.append(answers.result(request, {}))
+            elif request.name == "client.visibility":
+                self._clients.set_visible(request.client_id, op.visible)
+                self._out.append(answers.result(request, {}))
+            elif request.name == "initialize":
+                raise InvalidCommand("This port was initialised already.")
+            else:
+                raise InvalidCommand(f"{request.name} is not offered by this version.")
+            self._presence.tell(self._clients.listing())
+        except SidekeepError as error:
+            self._out.append(answers.refused(request, error))
+
+    def subscribe(self, client_id: str, thread_id: str) -> dict[str, Any]:
+        """A snapshot, and from then on the events that are newer. Raises NotFound."""
+        # What others have to hear first goes out first, so that nobody misses what the snapshot holds.
+        self._tell()
+        with reading(self._read()) as tx:
+            shown = self._feed.snapshot_of(tx, thread_id)
+            (newest,) = tx.one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
+        self._clients.subscribe(client_id, thread_id, newest)
+        self._presence.tell(self._clients.listing())
+        return shown
+
+    def greet(self, client_id: str, thread_id: str) -> None:
+        """The snapshot that `initialize` asked for; a thread that is gone is an `error` event."""
+        try:
+            shown = self.subscribe(client_id, thread_id)
+        except SidekeepError as error:
+            self._send([answers.refused(Request.fault(error), error)])
+            return
+        self._send_events([{"type": "thread.snapshot", "threadId": thread_id, **shown}])
+
+    # ---- after a batch ----
+
+    def _after(self) -> None:
+        if self._committed:
+            self._committed = False
+            if self._bell is not None:
+                self._bell.ring()
+        self._tell()
+        if self._ask_again is not None and monotonic() >= self._ask_again:
+            self._work = True
+        if self._work or self._feed.work_changed:
+            self._look_for_work()
+        if self._idle_due is not None and monotonic() >= self._idle_due:
+            self._idle_due = None
+            self._when_idle()
+
+    def _tell(self) -> None:
+        """Write every event that is due."""
+        with reading(self._read()) as tx:
+            self._send_events(self._feed.events(tx))
+        self._send_events(self._feed.live_events())
+
+    def _send_events(self, events: Iterable[dict[str, Any]]) -> None:
+        frames = [msgspec.json.encode(event) for event in events]
+        if frames:
+            self._send(frames)
+
+    def _look_for_work(self) -> None:
+        """Is there work for a runner? Then one has to live, and its death has to be heard."""
+        self._feed.work_changed = self._work = False
+        self._ask_again = None
+        (waits,) = self._read().one(
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE state NOT IN ('interrupted', 'failed', 'completed', "
+            "'paused_budget', 'paused_uncertain')) OR EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running'))"
+        ) or (0,)
+        if not waits:
+            return
+        wait = self._election.ensure()
+        if wait is None:
+            self._election.watch()
+        else:
+            self._ask_again = monotonic() + wait
+
+    def _when_idle(self) -> None:
+        if not self._doorway.allocate_log() and self._doorway.pages_in_log >= CHECKPOINT_AT_IDLE_PAGES:
+            self._doorway.checkpoint()
+
+
+def fresh_tx(db: Any, clock: Callable[[], int]) -> Tx:
+    """A view for reading; its `now` is this moment."""
+    return Tx(db, clock(), new_id)

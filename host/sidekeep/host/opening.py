@@ -1,0 +1,153 @@
+"""The working thread's life: opens the store while ops wait, then runs the engine."""
+
+import traceback
+from _queue import SimpleQueue
+from _thread import start_new_thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from sidekeep.host import answers
+from sidekeep.host.outlet import Outlet
+from sidekeep.host.request import Request
+from sidekeep.model.errors import Internal, SidekeepError
+from sidekeep.model.places import Places
+from sidekeep.store.log import Log
+from sidekeep.wire.answers import dump
+
+if TYPE_CHECKING:
+    from sidekeep.host.serve import Intake
+
+
+def work_until_end(
+    places: Places,
+    inbox: "SimpleQueue[Any]",
+    intake: "Intake",
+    outlet: Outlet,
+    about: dict[str, object],
+    origin: str,
+    client_id: str,
+    subscribe: str | None,
+) -> None:
+    """Serve the inbox until it says `end`. An exception answers everything with `internal`; it never ends silently."""
+    log = Log(places, "host")
+    try:
+        engine = _open(places, inbox, intake, outlet, about, origin, client_id, subscribe, log)
+    except SidekeepError as error:
+        log(f"the store was not opened: {error.code}: {error.message}")
+        _refuse_everything(inbox, intake, outlet, error)
+        return
+    except Exception as error:
+        log(traceback.format_exc())
+        _refuse_everything(inbox, intake, outlet, Internal(f"The host could not start: {error}."))
+        return
+    try:
+        engine.run()
+    except Exception as error:
+        log(traceback.format_exc())
+        outlet.send([answers.refused(Request.fault(fault := Internal(f"An internal fault: {error}.")), fault)])
+        _refuse_everything(inbox, intake, outlet, fault)
+
+
+def _open(
+    places: Places,
+    inbox: "SimpleQueue[Any]",
+    intake: "Intake",
+    outlet: Outlet,
+    about: dict[str, object],
+    origin: str,
+    client_id: str,
+    subscribe: str | None,
+    log: Log,
+) -> Any:
+    from sidekeep.host.clients import Clients
+    from sidekeep.host.election import Election
+    from sidekeep.host.engine import BELL, GONE, Engine, fresh_tx
+    from sidekeep.host.events import Feed
+    from sidekeep.host.presence import Presence, remove_the_dead
+    from sidekeep.model.clock import now_ms
+    from sidekeep.store.bell import HAS_BELL, Bell
+    from sidekeep.store.doorway import Doorway
+    from sidekeep.store.opener import open_store
+
+    last_notice = monotonic() - 1.0
+
+    def busy(what: str, pct: int | None) -> None:
+        nonlocal last_notice
+        if monotonic() - last_notice >= 1.0:
+            last_notice = monotonic()
+            outlet.send([dump({"type": "host.busy", "what": what, "pct": pct or 0}).encode()])
+
+    store = open_store(places, progress=busy)
+    doorway = Doorway(store, log=log)
+    clients = Clients()
+    bell = None
+    if HAS_BELL:
+        try:
+            bell = Bell(places, str(about["instanceId"]))
+        except OSError as error:
+            log(f"no bell ({error}); changes of other processes are heard by polling")
+    presence = Presence(places, str(about["instanceId"]), str(about["version"]), origin)
+    remove_the_dead(places)
+    election = Election(places, gone=lambda: inbox.put(GONE), log=log)
+    (newest,) = fresh_tx(store.db, now_ms).one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
+    engine = Engine(
+        inbox=inbox,
+        doorway=doorway,
+        read=lambda: fresh_tx(store.db, now_ms),
+        bell=bell,
+        election=election,
+        presence=presence,
+        clients=clients,
+        feed=Feed(places, clients, newest),
+        send=outlet.send,
+        answered=intake.done,
+        places=places,
+        seal=_sealer(places),
+        log=log,
+    )
+    outlet.send([dump({"type": "store.ready", "storeId": store.store_id}).encode()])
+    presence.tell([])
+    if subscribe is not None:
+        engine.greet(client_id, subscribe)
+    start_new_thread(_listen if bell is not None else _poll, (bell, inbox, BELL))
+    return engine
+
+
+def _listen(bell: Any, inbox: "SimpleQueue[Any]", ring: str) -> None:
+    """Each ring wakes the engine once."""
+    while True:
+        bell.wait()
+        inbox.put(ring)
+
+
+def _poll(_bell: Any, inbox: "SimpleQueue[Any]", ring: str) -> None:
+    """Where there are no Unix datagrams: a change is heard within a fifth of a second."""
+    from time import sleep
+
+    while True:
+        sleep(0.2)
+        inbox.put(ring)
+
+
+def _sealer(places: Places) -> Any:
+    def seal(name: str, value: str) -> bytes:
+        from sidekeep.vault import Vault
+
+        return Vault(places).seal(name, value)
+
+    return seal
+
+
+def _refuse_everything(inbox: "SimpleQueue[Any]", intake: "Intake", outlet: Outlet, error: SidekeepError) -> None:
+    """A store that is refused answers every op with its code; `ping` still works."""
+    while True:
+        item = inbox.get()
+        if item == "end":
+            return
+        if not isinstance(item, Request):
+            continue
+        if item.name == "ping" and item.error is None:
+            outlet.send([answers.pong(item)])
+        else:
+            outlet.send([answers.refused(item, item.error or error)])
+        intake.done(item)

@@ -1,0 +1,51 @@
+"""Who this host is, for the other processes: a lock that dies with it and a small file beside."""
+
+import json
+import os
+
+from sidekeep.model.places import Places, private_file
+from sidekeep.store import locks
+
+
+class Presence:
+    """`hosts/<instanceId>` (the lock) and `hosts/<instanceId>.json` (pid, version, origin, clients)."""
+
+    def __init__(self, places: Places, instance_id: str, version: str, origin: str) -> None:
+        self._path = os.path.join(places.hosts, instance_id)
+        self._about = {"pid": os.getpid(), "version": version, "origin": origin}
+        self._lock = locks.open_lock_file(self._path)
+        locks.lock(self._lock, locks.EXCLUSIVE, wait=True)
+        self._written: object = None
+
+    def tell(self, clients: list[dict[str, object]]) -> None:
+        """Write which threads each client looks at; nothing is written when nothing changed."""
+        if clients == self._written:
+            return
+        temporary = self._path + ".new"
+        fd = private_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            os.write(fd, json.dumps({**self._about, "clients": clients}).encode())
+        finally:
+            os.close(fd)
+        os.replace(temporary, self._path + ".json")
+        self._written = clients
+
+    def leave(self) -> None:
+        """Remove both files; the lock goes with the process."""
+        for path in (self._path + ".json", self._path):
+            _remove(path)
+
+
+def remove_the_dead(places: Places) -> None:
+    """A file whose lock is free belongs to nobody any more."""
+    for name in os.listdir(places.hosts):
+        path = os.path.join(places.hosts, name.partition(".")[0])
+        if not locks.is_held(path):
+            _remove(os.path.join(places.hosts, name))
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

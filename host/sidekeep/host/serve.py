@@ -1,0 +1,105 @@
+"""From the first answer to the end of the input: reads ops in this thread, works in another."""
+
+import os
+from _queue import SimpleQueue
+from _thread import allocate_lock, start_new_thread
+from typing import Any
+
+from sidekeep.host.outlet import Outlet
+from sidekeep.host.request import FAULT, Request
+from sidekeep.model.errors import Overloaded, WireError
+from sidekeep.model.limits import WAITING_OPS
+from sidekeep.model.places import Places
+from sidekeep.wire.stdio import FrameReader, FrameWriter
+
+# The browser kills two seconds after the end of the input; we are gone well before.
+LEAVE_SECONDS = 0.8
+WAITING_BYTES = 64 * 1024 * 1024
+WAITING_ITEMS = 2048
+
+
+class Intake:
+    """Counts what waits: per thread for `overloaded`, in all so that memory stays bounded."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, int] = {}
+        self._items = 0
+        self._bytes = 0
+        self._lock = allocate_lock()
+        self._room = allocate_lock()
+
+    def admit(self, request: Request) -> None:
+        """Count an op in; the 33rd that waits for one thread becomes a refusal. Blocks while too much waits."""
+        thread = request.thread_id
+        with self._lock:
+            if thread is not None and request.error is None:
+                waiting = self._threads.get(thread, 0)
+                if waiting >= WAITING_OPS:
+                    request.error = Overloaded(
+                        f"{WAITING_OPS} commands wait for this conversation; send this one again."
+                    )
+                    request.kind = FAULT
+                    request.thread_id = None
+                else:
+                    self._threads[thread] = waiting + 1
+            self._items += 1
+            self._bytes += request.size
+            full = self._items >= WAITING_ITEMS or self._bytes >= WAITING_BYTES
+            if full:
+                self._room.acquire(blocking=False)
+        if full:
+            # Held until the engine has made room; then taken and let go at once.
+            self._room.acquire()
+            self._room.release()
+
+    def done(self, request: Request) -> None:
+        with self._lock:
+            self._items -= 1
+            self._bytes -= request.size
+            thread = request.thread_id
+            if thread is not None:
+                left = self._threads[thread] - 1
+                if left:
+                    self._threads[thread] = left
+                else:
+                    del self._threads[thread]
+            if self._room.locked() and self._items < WAITING_ITEMS // 2 and self._bytes < WAITING_BYTES // 2:
+                self._room.release()
+
+
+def serve(
+    places: Places,
+    reader: FrameReader,
+    writer: FrameWriter,
+    about: dict[str, object],
+    origin: str,
+    client_id: str,
+    subscribe: str | None,
+) -> int:
+    """Never returns by itself: the process leaves by `_exit` when the input ends."""
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    intake = Intake()
+    outlet = Outlet(writer)
+    ended = allocate_lock()
+    ended.acquire()
+
+    def work() -> None:
+        from sidekeep.host.opening import work_until_end
+
+        try:
+            work_until_end(places, inbox, intake, outlet, about, origin, client_id, subscribe)
+        finally:
+            ended.release()
+
+    start_new_thread(work, ())
+    while True:
+        message = reader.read()
+        if message is None:
+            break
+        request = Request.fault(message) if isinstance(message, WireError) else Request(message, client_id)
+        intake.admit(request)
+        inbox.put(request)
+    inbox.put("end")
+    ended.acquire(timeout=LEAVE_SECONDS)
+    # Other threads may wait in a system call; nothing that is not on disk matters now.
+    os._exit(0)
