@@ -1,0 +1,191 @@
+// What a person can do in the panel, as commands.
+import { newId } from '../../ids';
+import type { ContextBlock, UserInput } from '../../protocol';
+import { cutText } from '../../text';
+import { t } from '../i18n';
+import { NO_DRAFT } from '../state/model';
+import { can, conversation, dispatch, drafts, pending, state, threads } from '../store';
+import { watchNew } from './live';
+import { command, commands, make, type Made, Refusal } from './session';
+import { sentence } from './sentences';
+
+export function toast(text: string, kind: 'info' | 'error' = 'info'): void {
+  dispatch({ type: 'toast', toast: { id: newId(), text, kind } });
+}
+
+/** Sends a command whose refusal is worth a word, and gives back whether it was done. */
+async function tell(sent: Promise<unknown>): Promise<boolean> {
+  try {
+    await sent;
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    toast(sentence(error.code, error.message), 'error');
+    return false;
+  }
+}
+
+/** The same for what moves the path that is on show: its new form is asked for, whoever else announces it. */
+async function tellAndLook(threadId: string, sent: Promise<unknown>): Promise<boolean> {
+  const done = await tell(sent);
+  if (done) dispatch({ type: 'snapshot.wanted', threadId });
+  return done;
+}
+
+/** True when the host has (or will have, by the outbox) the thread on show. */
+function exists(threadId: string): boolean {
+  return (
+    conversation.peek().loaded ||
+    threads.peek()[threadId] !== undefined ||
+    pending.peek().some(({ op }) => op.type === 'thread.create' && op.threadId === threadId)
+  );
+}
+
+export function inputFrom(text: string, context: readonly ContextBlock[]): UserInput {
+  return {
+    content: text === '' ? [] : [{ type: 'text', text }],
+    ...(context.length > 0 ? { attachedContext: [...context] } : {}),
+  };
+}
+
+/** A message is one op of one frame; longer text does not fit in. */
+export const LONGEST_MESSAGE = 1 << 20;
+
+export function sendDraft(): void {
+  const { threadId } = conversation.peek();
+  const draft = drafts.peek()[threadId] ?? NO_DRAFT;
+  const text = draft.text.trim();
+  if (text === '') return;
+  if (new Blob([text]).size > LONGEST_MESSAGE) {
+    toast(t('messageTooLong'), 'error');
+    return;
+  }
+  const input = inputFrom(text, draft.context);
+  dispatch({ type: 'draft', threadId, draft: NO_DRAFT });
+  if (draft.editing === undefined) submit(threadId, input);
+  else void tellAndLook(threadId, command('turn.fork', { threadId, siblingOfNodeId: draft.editing, input }));
+}
+
+/** Creation and first message go together, so that no empty thread is left behind. */
+export function submit(threadId: string, input: UserInput): void {
+  const fresh = !exists(threadId);
+  const made: Made[] = fresh ? [make('thread.create', { threadId })] : [];
+  made.push(make('turn.submit', { threadId, input }));
+  void commands(made, () => {
+    if (fresh) watchNew(threadId);
+  }).catch((error: unknown) => {
+    // The browser could not keep it: the words go back to where they can be seen.
+    dispatch({ type: 'draft', threadId, draft: { text: textOfInput(input), context: input.attachedContext ?? [] } });
+    toast(t('cannotKeep', error instanceof Error ? error.message : ''), 'error');
+  });
+}
+
+function textOfInput(input: UserInput): string {
+  return input.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n\n');
+}
+
+export function stop(): void {
+  const { threadId, turn } = conversation.peek();
+  if (turn) void tell(command('turn.interrupt', { threadId }));
+}
+
+export function newChat(): void {
+  const { loaded, threadId } = conversation.peek();
+  // The chat on show is still empty: it is the new one.
+  dispatch({ type: 'thread.opened', threadId: loaded || exists(threadId) ? newId() : threadId, fresh: true });
+}
+
+export function openThread(threadId: string): void {
+  const unborn = threads.peek()[threadId] === undefined;
+  dispatch({ type: 'thread.opened', threadId, fresh: unborn });
+  if (threads.peek()[threadId]?.unread) void tell(command('thread.update', { threadId, patch: { unread: false } }));
+}
+
+export function rename(threadId: string, title: string): void {
+  void tell(command('thread.update', { threadId, patch: { title: cutText(title.trim(), 200) } }));
+}
+
+export function patchThread(threadId: string, patch: { pinned?: boolean; archived?: boolean }): void {
+  void tell(command('thread.update', { threadId, patch }));
+}
+
+export async function deleteThread(threadId: string): Promise<void> {
+  if (conversation.peek().threadId === threadId) dispatch({ type: 'thread.opened', threadId: newId(), fresh: true });
+  if (!(await tell(command('thread.delete', { threadId })))) return;
+  const undo = can('thread.restore') ? { undo: { op: 'thread.restore', threadId } as const } : {};
+  dispatch({ type: 'toast', toast: { id: newId(), text: t('threadDeleted'), kind: 'info', ...undo } });
+}
+
+export async function purgeThread(threadId: string): Promise<void> {
+  await tell(command('thread.delete', { threadId, purge: true }));
+}
+
+export async function restoreThread(threadId: string): Promise<void> {
+  if (await tell(command('thread.restore', { threadId }))) toast(t('threadRestored'));
+}
+
+export async function deleteNode(nodeId: string): Promise<void> {
+  const { threadId } = conversation.peek();
+  if (!(await tellAndLook(threadId, command('node.delete', { threadId, nodeId })))) return;
+  const undo = can('node.restore') ? { undo: { op: 'node.restore', threadId, nodeId } as const } : {};
+  dispatch({ type: 'toast', toast: { id: newId(), text: t('messageDeleted'), kind: 'info', ...undo } });
+}
+
+export function undo(toastId: string): void {
+  const deed = state.peek().toasts.find((each) => each.id === toastId)?.undo;
+  dispatch({ type: 'toast.gone', id: toastId });
+  if (!deed) return;
+  if (deed.op === 'thread.restore') void restoreThread(deed.threadId);
+  else if (deed.nodeId !== undefined) {
+    const { threadId, nodeId } = deed;
+    void tellAndLook(threadId, command('node.restore', { threadId, nodeId }));
+  }
+}
+
+export function selectBranch(nodeId: string): void {
+  const { threadId } = conversation.peek();
+  void tellAndLook(threadId, command('thread.selectBranch', { threadId, nodeId }));
+}
+
+export function regenerate(nodeId: string): void {
+  const { threadId } = conversation.peek();
+  void tellAndLook(threadId, command('turn.fork', { threadId, siblingOfNodeId: nodeId }));
+}
+
+export function edit(nodeId: string, text: string, context: readonly ContextBlock[]): void {
+  const { threadId } = conversation.peek();
+  dispatch({ type: 'draft', threadId, draft: { text, context, editing: nodeId } });
+}
+
+export async function forkThread(atNodeId: string): Promise<void> {
+  const { threadId } = conversation.peek();
+  try {
+    const answer = await command('thread.fork', { threadId, atNodeId, copy: 'path' });
+    dispatch({ type: 'thread.opened', threadId: answer.threadId, fresh: false });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    toast(sentence(error.code, error.message), 'error');
+  }
+}
+
+export function resume(runId: string): void {
+  const { threadId } = conversation.peek();
+  void tellAndLook(threadId, command('run.resume', { threadId, runId }));
+}
+
+export function resolveUncertain(runId: string, resolution: 'retry' | 'mark_done' | 'fail'): void {
+  const { threadId } = conversation.peek();
+  void tell(command('run.resolveUncertain', { threadId, runId, resolution }));
+}
+
+/** Leaves the partial answer as it is: the host writes it down as interrupted, and the queue goes on. */
+export function keepPartial(runId: string): void {
+  const { threadId } = conversation.peek();
+  dispatch({ type: 'recovery.dismissed', runId });
+  void tell(command('turn.interrupt', { threadId }));
+}
+
+export function removeQueued(runId: string): void {
+  const { threadId } = conversation.peek();
+  void tell(command('queue.remove', { threadId, runId }));
+}

@@ -1,0 +1,32 @@
+// Starts the panel: restores what it remembered, connects, draws.
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { outbox } from '../outbox/outbox';
+import { attachWanted } from './effects/attaching';
+import { keepDrafts, keepPlace, remember } from './effects/drafts';
+import { heard, keepInStep } from './effects/live';
+import { connect, listen } from './effects/session';
+import { preferences, thread } from './store';
+import './style/index.css';
+import { App } from './views/App';
+
+async function start(): Promise<void> {
+  connect(true);
+  void outbox.warm();
+  await remember(new URLSearchParams(location.hash.slice(1)).get('thread'));
+  effect(() => {
+    document.documentElement.dataset['theme'] = preferences.value.theme;
+  });
+  effect(() => {
+    document.title = thread.value?.title ? `${thread.value.title} · Sidekeep` : 'Sidekeep';
+  });
+  listen(heard);
+  keepInStep();
+  keepDrafts();
+  keepPlace();
+  attachWanted();
+  const root = document.getElementById('app');
+  if (root) render(<App />, root);
+}
+
+void start();

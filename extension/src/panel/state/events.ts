@@ -1,0 +1,44 @@
+// Everything that can happen to the panel's state.
+import type { LinkStatus } from '../../channel';
+import type { Entry } from '../../outbox/entry';
+import type {
+  Connection, Heard, ModelRef, Op, Siblings, StorageUse, ThreadMeta, ThreadNode, ThreadSnapshot,
+} from '../../protocol';
+import type { Draft, Page, Preferences, Shelf, Toast } from './model';
+
+export type PanelEvent =
+  | { type: 'welcome'; clientId: string; storeId: string | null }
+  | { type: 'link'; status: LinkStatus }
+  | { type: 'host'; event: Heard }
+  | { type: 'outbox.read'; entries: readonly Entry[]; now: number }
+  | { type: 'command.made'; op: Op; at: number }
+  | { type: 'command.stored'; submissionId: string }
+  | { type: 'command.dropped'; submissionId: string }
+  | { type: 'thread.opened'; threadId: string; fresh: boolean }
+  | { type: 'thread.missing'; threadId: string }
+  | { type: 'snapshot.asked' }
+  | { type: 'snapshot.wanted'; threadId: string }
+  | { type: 'snapshot'; snapshot: ThreadSnapshot }
+  | { type: 'page.asked' }
+  | {
+      type: 'page';
+      threadId: string;
+      beforeNodeId: string;
+      nodes: readonly ThreadNode[];
+      before: string | null;
+      siblings: Readonly<Record<string, Siblings>>;
+    }
+  | { type: 'page.failed' }
+  | { type: 'list.asked'; shelf: Shelf }
+  | { type: 'list'; shelf: Shelf; threads: readonly ThreadMeta[]; cursor: string | null; more: boolean }
+  | { type: 'list.failed'; shelf: Shelf }
+  | { type: 'recovery.dismissed'; runId: string }
+  | { type: 'draft'; threadId: string; draft: Draft }
+  | { type: 'page.shown'; page: Page }
+  | { type: 'shelf.shown'; shelf: Shelf }
+  | { type: 'toast'; toast: Toast }
+  | { type: 'toast.gone'; id: string }
+  | { type: 'connections'; connections: readonly Connection[] }
+  | { type: 'model.chosen'; model: ModelRef | null }
+  | { type: 'storage'; status: StorageUse }
+  | { type: 'preferences'; preferences: Preferences };

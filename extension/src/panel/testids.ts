@@ -1,0 +1,56 @@
+// Stable hooks for tests from outside: what each `data-testid` marks, and the data attributes beside it.
+export const TESTID = {
+  /** The text field of the composer. */
+  composer: 'composer',
+  /** Sends the message. Disabled while there is nothing to send. */
+  send: 'send',
+  /** Stops the running answer; there only while one runs. */
+  stop: 'stop',
+  /** Attaches the page beside the panel. */
+  attachPage: 'attach-page',
+  /** One attached page, selection or paste; in the composer `data-cut="1"` when it was cut. */
+  contextChip: 'context-chip',
+  /** The list of threads; in the narrow panel only while it is open. */
+  threadList: 'thread-list',
+  /** One thread: `data-thread-id`, `data-status`, `data-unsaved="1"`. */
+  threadItem: 'thread-item',
+  newThread: 'new-thread',
+  /** Opens the list in the narrow panel. */
+  openThreads: 'open-threads',
+  openMenu: 'open-menu',
+  openSettings: 'open-settings',
+  /** One message: `data-role` (user assistant notice tool decision), `data-node-id`,
+   *  `data-state` (unsaved refused unconfirmed saved | streaming final incomplete interrupted error). */
+  message: 'message',
+  /** The text of a message, without labels and buttons. */
+  messageBody: 'message-body',
+  /** The label under an answer: `data-connection` is the kind of its connection. */
+  modelLabel: 'model-label',
+  /** An interrupted run: `data-run-id`, `data-reason`. */
+  recoveryCard: 'recovery-card',
+  resume: 'resume',
+  keepPartial: 'keep-partial',
+  /** Always there: `data-phase` (connecting opening ready refused down), `data-code` the cause, or `connected`. */
+  hostStatus: 'host-status',
+  retry: 'retry',
+  /** There while something is not on the companion's disk: `data-count`. */
+  unsavedBadge: 'unsaved-badge',
+  branchPrev: 'branch-prev',
+  branchNext: 'branch-next',
+  /** Text `n/m`. */
+  branchPos: 'branch-pos',
+  editMessage: 'edit-message',
+  regenerate: 'regenerate',
+  deleteMessage: 'delete-message',
+  forkThread: 'fork-thread',
+  copyMessage: 'copy-message',
+  toast: 'toast',
+  undo: 'undo',
+  queued: 'queued',
+  /** Runs again through the list of what could not be sent. */
+  unconfirmed: 'unconfirmed',
+  settings: 'settings',
+  connectionItem: 'connection-item',
+  threadTitle: 'thread-title',
+  shelf: 'shelf',
+} as const;

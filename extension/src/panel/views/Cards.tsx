@@ -1,0 +1,155 @@
+// Cards between messages: a run that can go on, an end without an answer, what waits, what is asked.
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { keepPartial, removeQueued, resolveUncertain, resume } from '../effects/actions';
+import { answerInteraction, decide } from '../effects/decisions';
+import { sentence } from '../effects/sentences';
+import { type MessageKey, t } from '../i18n';
+import type { Ended } from '../state/model';
+import { inputText } from '../state/payload';
+import type { PendingApproval, PendingInteraction, QueuedTurn, RecoverableRun } from '../../protocol';
+import { can } from '../store';
+import { TESTID } from '../testids';
+import { Icon } from './Icon';
+import { Markdown } from './Markdown';
+
+export function RecoveryCard({ run }: { run: RecoverableRun }): JSX.Element {
+  const uncertain = run.state === 'paused_uncertain';
+  return (
+    <section class="card recovery" data-testid={TESTID.recoveryCard} data-run-id={run.runId} data-reason={run.reason} aria-label={t('recoveryTitle')}>
+      <h2>
+        <Icon name="warning" size={16} /> {t(uncertain ? 'uncertainTitle' : 'recoveryTitle')}
+      </h2>
+      {run.partialText && (
+        <div class="partial" data-testid={TESTID.messageBody}>
+          <Markdown source={run.partialText} growing={false} />
+        </div>
+      )}
+      <p class="hint">{uncertain ? t('uncertainHint', run.tool ?? '') : t('recoveryHint')}</p>
+      <div class="buttons">{uncertain ? <UncertainButtons run={run} /> : <InterruptedButtons run={run} />}</div>
+    </section>
+  );
+}
+
+function InterruptedButtons({ run }: { run: RecoverableRun }): JSX.Element {
+  return (
+    <>
+      {can('run.resume') && (
+        <button type="button" class="button primary" data-testid={TESTID.resume} onClick={() => resume(run.runId)}>
+          {t('continueAnswer')}
+        </button>
+      )}
+      {can('turn.interrupt') && (
+        <button type="button" class="button" data-testid={TESTID.keepPartial} onClick={() => keepPartial(run.runId)}>
+          {t('keepPartial')}
+        </button>
+      )}
+    </>
+  );
+}
+
+const RESOLUTIONS: readonly (readonly ['retry' | 'mark_done' | 'fail', MessageKey])[] = [
+  ['retry', 'resolveRetry'],
+  ['mark_done', 'resolveDone'],
+  ['fail', 'resolveFail'],
+];
+
+function UncertainButtons({ run }: { run: RecoverableRun }): JSX.Element {
+  return (
+    <>
+      {RESOLUTIONS.map(([resolution, label]) => (
+        <button key={resolution} type="button" class="button" onClick={() => resolveUncertain(run.runId, resolution)}>
+          {t(label)}
+        </button>
+      ))}
+    </>
+  );
+}
+
+const ENDS: Readonly<Record<string, MessageKey>> = {
+  max_tokens: 'stopMaxTokens',
+  content_filter: 'stopContentFilter',
+  interrupted: 'stopInterrupted',
+  budget_pause: 'stopBudget',
+};
+
+export function EndedCard({ ended }: { ended: Ended }): JSX.Element {
+  const key = ENDS[ended.stopReason];
+  return (
+    <p class="ended" role="status" data-code={ended.error?.code ?? ended.stopReason}>
+      <Icon name="warning" size={15} />{' '}
+      {ended.error ? sentence(ended.error.code, ended.error.message) : t(key ?? 'stopError')}
+      {ended.error?.message && <span class="detail">{ended.error.message}</span>}
+    </p>
+  );
+}
+
+export function QueuedCard({ run, place }: { run: QueuedTurn; place: number }): JSX.Element {
+  return (
+    <section class="card queued" data-testid={TESTID.queued} data-run-id={run.runId} aria-label={t('queuedTitle', place)}>
+      <p class="hint">{t('queuedTitle', place)}</p>
+      <p class="queued-text">{inputText(run.input)}</p>
+      {can('queue.remove') && (
+        <button type="button" class="icon-button small" onClick={() => removeQueued(run.runId)} aria-label={t('removeQueued')}>
+          <Icon name="close" size={14} />
+        </button>
+      )}
+    </section>
+  );
+}
+
+export function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element {
+  const { approvalId } = approval;
+  const request = approval.request as Readonly<Record<string, unknown>>;
+  const tool = String(request['tool'] ?? request['toolName'] ?? '');
+  return (
+    <section class="card" data-testid="approval" data-approval-id={approvalId} aria-label={t('approvalTitle', tool)}>
+      <h2>{t('approvalTitle', tool)}</h2>
+      <pre tabindex={0}>{JSON.stringify(request, null, 2)}</pre>
+      <div class="buttons">
+        <button type="button" class="button primary" onClick={() => decide(approvalId, 'accept')}>
+          {t('allowOnce')}
+        </button>
+        <button type="button" class="button" onClick={() => decide(approvalId, 'acceptForSession')}>
+          {t('allowHere')}
+        </button>
+        <button type="button" class="button" onClick={() => decide(approvalId, 'decline')}>
+          {t('decline')}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+export function InteractionCard({ interaction }: { interaction: PendingInteraction }): JSX.Element {
+  const { interactionId } = interaction;
+  const request = interaction.request as Readonly<Record<string, unknown>>;
+  const [answer, setAnswer] = useState('');
+  const options = Array.isArray(request['options']) ? (request['options'] as string[]) : [];
+  return (
+    <form
+      class="card"
+      data-testid="interaction"
+      onSubmit={(event) => {
+        event.preventDefault();
+        answerInteraction(interactionId, answer);
+      }}
+    >
+      <h2>{String(request['question'] ?? t('interactionTitle'))}</h2>
+      <div class="buttons">
+        {options.map((option) => (
+          <button key={option} type="button" class="button" onClick={() => answerInteraction(interactionId, option)}>
+            {option}
+          </button>
+        ))}
+      </div>
+      <label class="field">
+        <span>{t('yourAnswer')}</span>
+        <input value={answer} onInput={(event) => setAnswer(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="button primary" disabled={answer.trim() === ''}>
+        {t('answer')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,109 @@
+// The composer: grows with its text, keeps drafts, sends with Enter, takes pages and long pastes as chips.
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { sendDraft, stop } from '../effects/actions';
+import { addContext, attachHere, attaching, cuts, removeContext } from '../effects/attaching';
+import { t } from '../i18n';
+import { type Draft, NO_DRAFT } from '../state/model';
+import { textOf } from '../state/payload';
+import { conversation, dispatch, drafts } from '../store';
+import { TESTID } from '../testids';
+import { Chip } from './Chip';
+import { Icon, StopIcon } from './Icon';
+
+/** A paste longer than this becomes a chip; with Shift it stays text. */
+const LONG_PASTE = 2_000;
+
+export function Composer(): JSX.Element {
+  const { threadId, turn } = conversation.value;
+  const draft = drafts.value[threadId] ?? NO_DRAFT;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const shifted = useRef(false);
+  const change = (next: Draft): void => dispatch({ type: 'draft', threadId, draft: next });
+  const empty = draft.text.trim() === '';
+
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (!element) return;
+    element.style.height = 'auto';
+    element.style.height = `${element.scrollHeight}px`;
+  }, [draft.text]);
+  useEffect(() => field.current?.focus(), [threadId, draft.editing]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    shifted.current = event.shiftKey;
+    // While an input method composes, Enter belongs to it (229: Safari's habit, kept by some methods).
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      sendDraft();
+    } else if (event.key === 'Escape') {
+      if (draft.editing !== undefined) change(NO_DRAFT);
+      else stop();
+    } else if (event.key === 'ArrowUp' && draft.text === '') {
+      const last = conversation.peek().nodes.findLast((node) => node.type === 'user_message');
+      if (!last) return;
+      event.preventDefault();
+      change({ ...draft, text: textOf(last) });
+    }
+  };
+
+  const onPaste = (event: ClipboardEvent): void => {
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    if (text.length <= LONG_PASTE || shifted.current) return;
+    event.preventDefault();
+    addContext({ kind: 'paste', text: text.toWellFormed(), trust: 'trusted', provenance: 'user' });
+  };
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        sendDraft();
+      }}
+    >
+      {draft.editing !== undefined && (
+        <p class="editing">
+          <Icon name="edit" size={14} /> {t('editing')}
+          <button type="button" class="link" onClick={() => change(NO_DRAFT)}>
+            {t('cancel')}
+          </button>
+        </p>
+      )}
+      {draft.context.length > 0 && (
+        <div class="chips">
+          {draft.context.map((block) => (
+            <Chip key={block.url ?? block.text} block={block} cutFrom={cuts.get(block)} onRemove={() => removeContext(block)} />
+          ))}
+        </div>
+      )}
+      <textarea
+        ref={field}
+        data-testid={TESTID.composer}
+        rows={1}
+        value={draft.text}
+        placeholder={t('composerPlaceholder')}
+        aria-label={t('composerLabel')}
+        dir="auto"
+        onInput={(event) => change({ ...draft, text: event.currentTarget.value })}
+        onKeyDown={onKeyDown}
+        onPaste={onPaste}
+      />
+      <div class="composer-row">
+        <button type="button" class="button quiet" data-testid={TESTID.attachPage} disabled={attaching.value} onClick={() => void attachHere()} title={t('attachPageTitle')}>
+          <Icon name="page" size={16} /> {t(attaching.value ? 'readingPage' : 'attachPage')}
+        </button>
+        <span class="space" />
+        {turn && (
+          <button type="button" class="round stop" data-testid={TESTID.stop} onClick={stop} aria-label={t('stop')} title={t('stopTitle')}>
+            <StopIcon />
+          </button>
+        )}
+        <button type="submit" class="round send" data-testid={TESTID.send} disabled={empty} aria-label={t(turn ? 'sendQueued' : 'send')} title={t(turn ? 'sendQueued' : 'sendTitle')}>
+          <Icon name="send" />
+        </button>
+      </div>
+    </form>
+  );
+}

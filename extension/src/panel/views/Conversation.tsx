@@ -1,0 +1,123 @@
+// The conversation: virtual rows, older ones paged in from above, the newest kept in sight.
+import type { JSX } from 'preact';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
+import { loadOlder } from '../effects/live';
+import { t } from '../i18n';
+import type { Row } from '../state/rows';
+import { conversation, rows } from '../store';
+import { ApprovalCard, EndedCard, InteractionCard, QueuedCard, RecoveryCard } from './Cards';
+import { EmptyChat, MissingChat } from './EmptyChat';
+import { Icon } from './Icon';
+import { Message } from './Message';
+
+/** So near to an end counts as being there. */
+const NEAR = 80;
+const PAGE_AHEAD = 600;
+
+export function Conversation(): JSX.Element {
+  const { threadId, missing, loaded, loading } = conversation.value;
+  if (missing && rows.value.length === 0) return <MissingChat />;
+  if (rows.value.length === 0) return loaded || !loading ? <EmptyChat /> : <div class="stream" />;
+  return <Rows key={threadId} />;
+}
+
+function Rows(): JSX.Element {
+  const shown = rows.value;
+  const { before, paging } = conversation.value;
+  const list = useRef<VirtualizerHandle>(null);
+  const stuck = useRef(true);
+  const [away, setAway] = useState(false);
+  const first = useRef(shown[0]?.key);
+  const prepended = first.current !== undefined && shown[0]?.key !== first.current && shown.some((row) => row.key === first.current);
+  useLayoutEffect(() => {
+    first.current = shown[0]?.key;
+  }, [shown]);
+
+  const toEnd = useCallback(() => {
+    const { length } = rows.peek();
+    if (length > 0) list.current?.scrollToIndex(length - 1, { align: 'end' });
+  }, []);
+  useLayoutEffect(() => {
+    if (stuck.current) toEnd();
+  }, [shown, toEnd]);
+
+  // A message of one's own is always worth seeing.
+  const mine = shown.at(-1)?.kind === 'message' && shown.at(-1)?.key;
+  const lastIsMine = isOwn(shown.at(-1));
+  useEffect(() => {
+    if (!lastIsMine) return;
+    stuck.current = true;
+    toEnd();
+  }, [mine, lastIsMine, toEnd]);
+
+  const onScroll = useCallback((offset: number) => {
+    const view = list.current;
+    if (!view) return;
+    stuck.current = view.scrollSize - offset - view.viewportSize < NEAR;
+    setAway(!stuck.current);
+    if (offset < PAGE_AHEAD && !stuck.current) void loadOlder();
+  }, []);
+
+  return (
+    <div class="stream">
+      {before !== null && (
+        <p class="older" aria-hidden={!paging}>
+          {paging ? t('loadingOlder') : ''}
+        </p>
+      )}
+      <div class="rows" role="log" aria-live="off" aria-label={t('conversation')} tabIndex={0}>
+        <Virtualizer ref={list} data={shown} shift={prepended} onScroll={onScroll} onResize={() => stuck.current && toEnd()}>
+          {(row: Row) => (
+            <div key={row.key} class="row">
+              <RowView row={row} />
+            </div>
+          )}
+        </Virtualizer>
+      </div>
+      {away && (
+        <button
+          type="button"
+          class="to-end"
+          aria-label={t('toNewest')}
+          onClick={() => {
+            stuck.current = true;
+            toEnd();
+          }}
+        >
+          <span class="down">
+            <Icon name="next" />
+          </span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+function isOwn(row: Row | undefined): boolean {
+  return row?.kind === 'message' && row.pending !== undefined;
+}
+
+function RowView({ row }: { row: Row }): JSX.Element {
+  switch (row.kind) {
+    case 'message':
+      return <Message row={row} />;
+    case 'recovery':
+      return <RecoveryCard run={row.run} />;
+    case 'ended':
+      return <EndedCard ended={row.ended} />;
+    case 'queued':
+      return <QueuedCard run={row.run} place={row.place} />;
+    case 'approval':
+      return <ApprovalCard approval={row.approval} />;
+    case 'interaction':
+      return <InteractionCard interaction={row.interaction} />;
+    case 'thinking':
+      return (
+        <p class="thinking" data-testid="thinking">
+          <span /> <span /> <span />
+          <span class="sr-only">{t('thinking')}</span>
+        </p>
+      );
+  }
+}

@@ -1,0 +1,44 @@
+// The panel's own icons: 20 by 20, drawn with one stroke.
+import type { JSX } from 'preact';
+
+const PATHS = {
+  menu: 'M3.5 6h13M3.5 10h13M3.5 14h9',
+  plus: 'M10 4v12M4 10h12',
+  more: 'M5 10h.01M10 10h.01M15 10h.01',
+  close: 'M5 5l10 10M15 5L5 15',
+  back: 'M12 4.5L6.5 10l5.5 5.5',
+  next: 'M8 4.5l5.5 5.5L8 15.5',
+  send: 'M10 16V4.5M5 9l5-5 5 5',
+  page: 'M6 2.8h5.2L15 6.6v10.6H6zM11 3v4h4M8.2 10.5h4.6M8.2 13.5h4.6',
+  copy: 'M7.5 7.5h8v8h-8zM4.5 12.5v-8h8',
+  check: 'M4.5 10.5l3.5 3.5 7.5-8',
+  edit: 'M4 16l.8-3.4L13 4.4l2.6 2.6-8.2 8.2zM11.5 6l2.6 2.6',
+  again: 'M15.8 8.2A6 6 0 1 0 16 11M16 4.5v4h-4',
+  trash: 'M4 6h12M8 6V4h4v2M5.6 6l.7 10h7.4l.7-10M8.6 9v4.5M11.4 9v4.5',
+  restore: 'M4.2 8.2A6 6 0 1 1 4 11M4 4.5v4h4',
+  fork: 'M6 4v12M6 11c0-3 8-1.5 8-5.5M14 5.5v-.5M6 4h.01M6 16h.01M14 4.5h.01',
+  pin: 'M7 3.5h6l-.8 5 2.3 2.5H5.5L7.8 8.5zM10 11v5.5',
+  archive: 'M3.5 4.5h13v3h-13zM4.8 7.5v8h10.4v-8M8 10.5h4',
+  gear: 'M10 7.4a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2zM10 3v2M10 15v2M3 10h2M15 10h2M5 5l1.5 1.5M13.5 13.5L15 15M15 5l-1.5 1.5M6.5 13.5L5 15',
+  tab: 'M3.5 4.5h13v11h-13zM3.5 8h13',
+  warning: 'M10 3.5l7 12.5H3zM10 8.5v3.5M10 14h.01',
+  chat: 'M3.5 4.5h13v9h-7l-3.5 3v-3h-2.5z',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }): JSX.Element {
+  return (
+    <svg class="icon" width={size} height={size} viewBox="0 0 20 20" fill="none" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" />
+    </svg>
+  );
+}
+
+export function StopIcon(): JSX.Element {
+  return (
+    <svg class="icon" width="18" height="18" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
+      <rect x="5.5" y="5.5" width="9" height="9" rx="2" fill="currentColor" />
+    </svg>
+  );
+}

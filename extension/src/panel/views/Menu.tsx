@@ -1,0 +1,78 @@
+// A small menu under a button: arrows move, Esc and a click elsewhere close.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { TESTID } from '../testids';
+import { Icon, type IconName } from './Icon';
+
+export interface MenuItem {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly separated?: boolean;
+  readonly testId?: string;
+  run(): void;
+}
+
+interface Props { readonly label: string; readonly items: readonly MenuItem[]; readonly small?: boolean }
+
+export function Menu({ label, items, small = false }: Props): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+
+  useEffect(() => {
+    if (!open) return;
+    root.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    const outside = (event: Event): void => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', outside);
+    return () => document.removeEventListener('pointerdown', outside);
+  }, [open]);
+
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (!open) return;
+    const all = [...(root.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === 'Escape') close();
+    else if (event.key === 'Tab') setOpen(false);
+    else if (to !== undefined) all.at(to % all.length)?.focus();
+    else return;
+    if (event.key !== 'Tab') {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+
+  return (
+    <div class="menu" ref={root} onKeyDown={onKeyDown}>
+      <button ref={button} type="button" class={`icon-button ${small ? 'small' : ''}`} data-testid={TESTID.openMenu} aria-haspopup="menu" aria-expanded={open} aria-label={label} title={label} onClick={() => setOpen(!open)}>
+        <Icon name="more" size={small ? 16 : 18} />
+      </button>
+      {open && (
+        <div class="menu-items" role="menu" aria-label={label}>
+          {items.map((item) => (
+            <button
+              key={item.label}
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              class={item.separated ? 'separated' : ''}
+              data-testid={item.testId}
+              onClick={() => {
+                close();
+                item.run();
+              }}
+            >
+              <Icon name={item.icon} size={16} /> {item.label}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
