@@ -185,9 +185,7 @@ def verify(
     try:
         msgspec.convert(environment, Snapshot)
     except msgspec.ValidationError as fault:
-        raise SnapshotInvalid(
-            f"The snapshot of this turn's environment is not of its shape: {fault}."
-        ) from None
+        raise SnapshotInvalid(f"The snapshot of this turn's environment is not of its shape: {fault}.") from None
     _check_digests(environment, turn_input, expected_digest)
     if binding_now is None:
         raise SnapshotInvalid("The connection of this turn was removed; send the message anew.")
@@ -199,9 +197,7 @@ def verify(
             raise SnapshotInvalid(f"The tool {tool.get('name')!r} of this turn is not what it was.")
 
 
-def _check_digests(
-    environment: Mapping[str, Any], turn_input: Mapping[str, Any] | None, expected: str | None
-) -> None:
+def _check_digests(environment: Mapping[str, Any], turn_input: Mapping[str, Any] | None, expected: str | None) -> None:
     pairs: list[tuple[str, object, object]] = [
         ("systemPrompt", environment["systemPromptDigest"], environment["systemPrompt"]),
         ("toolCatalog", environment["toolCatalogDigest"], environment["toolCatalog"]),
@@ -209,12 +205,8 @@ def _check_digests(
     ]
     if turn_input is not None:
         pairs.append(("input", environment["inputDigest"], turn_input))
-    pairs += [
-        ("skillCatalog", skill["digest"], _without_digest(skill)) for skill in environment["skillCatalog"]
-    ]
-    pairs += [
-        ("toolCatalog", tool.get("digest"), _without_digest(tool)) for tool in environment["toolCatalog"]
-    ]
+    pairs += [("skillCatalog", skill["digest"], _without_digest(skill)) for skill in environment["skillCatalog"]]
+    pairs += [("toolCatalog", tool.get("digest"), _without_digest(tool)) for tool in environment["toolCatalog"]]
     for name, said, subject in pairs:
         if said != digest_of(subject):
             raise SnapshotInvalid(f"The snapshot of this turn's environment was altered ({name}).")

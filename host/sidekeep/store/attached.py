@@ -31,7 +31,7 @@ class Attached(NamedTuple):
 def look_up(tx: Tx, ids: Iterable[str]) -> dict[str, Attached]:
     """Those of the ids that are known, by id."""
     rows = tx.all(sql.some, (json.dumps(list(ids)),))
-    return {row[0]: Attached(*row[:-1], json.loads(row[-1]) if row[-1] else {}) for row in rows}
+    return {row[0]: Attached._make((*row[:-1], json.loads(row[-1]) if row[-1] else {})) for row in rows}
 
 
 def content(tx: Tx, blob: int) -> bytes:

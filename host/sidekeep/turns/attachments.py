@@ -1,0 +1,53 @@
+"""What a model gets of the attachments that a message names: text between fences, images, or one line."""
+
+from collections.abc import Iterable
+
+from sidekeep.model.limits import PAGE_TEXT_CHARACTERS
+from sidekeep.providers.base import Block, ImageBlock, TextBlock
+from sidekeep.store import attached
+from sidekeep.store.attached import Attached
+from sidekeep.store.tx import Tx
+from sidekeep.turns.fences import Nonce, attribute, fenced
+
+GONE = "[An attachment that stood here was removed to save space; its content is no longer available.]"
+_TEXT_MIMES = frozenset(("application/json", "application/xml", "application/javascript", "application/x-yaml"))
+
+
+class AttachmentReader:
+    """Reads, for one model call, what messages name. `vision` says whether the model takes images."""
+
+    def __init__(self, tx: Tx, vision: bool, nonce: Nonce) -> None:
+        self._tx = tx
+        self._vision = vision
+        self._nonce = nonce
+        self._known: dict[str, Attached] = {}
+
+    def learn(self, ids: Iterable[str]) -> None:
+        """Look all of them up at once."""
+        self._known.update(attached.look_up(self._tx, ids))
+
+    def block(self, attachment_id: str) -> Block:
+        """One attachment as a block of its message."""
+        found = self._known.get(attachment_id)
+        if found is None or not found.stored or found.blob is None:
+            return TextBlock(GONE)
+        if found.mime.startswith("image/"):
+            if self._vision:
+                return ImageBlock(found.mime, attached.content(self._tx, found.blob))
+            return TextBlock("[An image is attached here, which this model cannot see.]")
+        if found.kind == "page_text" or found.mime.startswith("text/") or found.mime in _TEXT_MIMES:
+            return self._text(found, found.blob)
+        name = attribute(str(found.meta.get("title") or found.kind), 200)
+        return TextBlock(f"[A file is attached here: {name}, {found.mime}, {found.size} bytes; it cannot be read.]")
+
+    def _text(self, found: Attached, blob: int) -> Block:
+        text = attached.content(self._tx, blob).decode("utf-8", "replace")
+        return fenced(
+            text[:PAGE_TEXT_CHARACTERS],
+            kind="page" if found.kind in ("page_text", "page_snapshot") else "file",
+            trust=found.trust,
+            provenance=found.provenance,
+            title=str(found.meta.get("title") or ""),
+            url=str(found.meta.get("url") or ""),
+            nonce=self._nonce,
+        )

@@ -1,0 +1,194 @@
+"""The transactions that end a run: what was said, figures, states and the turn's last events, all at once.
+
+Each takes the run and its thread as the caller found them standing, and writes `move`, by which a COMMIT whose
+outcome is unknown is settled.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidekeep.model.errors import SidekeepError
+from sidekeep.store import runs, tree
+from sidekeep.store.runs import RunRow
+from sidekeep.store.thread_row import ThreadRow
+from sidekeep.store.tx import Tx, dumps
+from sidekeep.turns.held import place
+
+
+@dataclass
+class Said:
+    """What an attempt has said: its text, and what the endpoint told about it."""
+
+    text: str = ""
+    reasoning: str = ""
+    usage: dict[str, int] | None = None
+    cost_usd: float | None = None
+    provider_state: dict[str, Any] | None = None
+    model: str = ""
+    connection_id: str = ""
+    #: The items that the attempt showed, in order; the last one is the message.
+    items: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(partial: dict[str, str]) -> "Said":
+        """From the partial text that a run's row keeps."""
+        return Said(text=partial.get("text", ""), reasoning=partial.get("reasoning", ""))
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.text or self.reasoning)
+
+
+def complete(
+    tx: Tx, thread: ThreadRow, run: RunRow, move: str, said: Said, stop_reason: str, *, node_id: str, watched: bool
+) -> None:
+    """A whole answer."""
+    node = _write(tx, thread, run, said, stop_reason, node_id)
+    _end(tx, thread, run, move, said, "completed", stop_reason, node)
+    thread.set("turns", thread.turns + 1)
+    _follow(tx, thread, run, "idle" if watched else "done", unread=not watched)
+
+
+def stop(tx: Tx, thread: ThreadRow, run: RunRow, move: str, said: Said, *, node_id: str | None = None) -> None:
+    """The user stopped it: what was said stays as an interrupted message."""
+    node = _write(tx, thread, run, said, "interrupted", node_id) if said.anything else None
+    _end(tx, thread, run, move, said, "interrupted", "interrupted", node)
+    _follow(tx, thread, run, "idle", unread=False)
+
+
+def fail(
+    tx: Tx,
+    thread: ThreadRow,
+    run: RunRow,
+    move: str,
+    error: SidekeepError,
+    *,
+    watched: bool,
+    said: Said | None = None,
+    node_id: str | None = None,
+) -> None:
+    """It cannot go on: what was said stays as a message that ended in an error, and the error is told."""
+    said = said or Said()
+    node = _write(tx, thread, run, said, "error", node_id) if said.anything else None
+    fault = {"code": error.code or "internal", "message": error.message}
+    _end(tx, thread, run, move, said, "failed", "error", node, fault)
+    _follow(tx, thread, run, "failed", unread=not watched)
+
+
+def interrupt_for_recovery(tx: Tx, thread: ThreadRow, run: RunRow, partial: dict[str, str]) -> None:
+    """Its runner died in the middle of a model call: it waits for `run.resume`, its text kept in its row."""
+    runs.set_state(
+        tx,
+        run,
+        "interrupted",
+        move=None,
+        recoverable=1,
+        deaths=run.deaths,
+        partial=dumps(partial) if partial else None,
+    )
+    thread.set("status", "interrupted")
+    detail: dict[str, object] = {"runId": run.id, "turnId": run.turn_id}
+    tx.change("run.state", thread.id, run.id, detail={**detail, "state": "interrupted"})
+    tx.change("run.recovery_required", thread.id, run.id, detail=detail)
+
+
+def hand_over(tx: Tx, thread: ThreadRow, run: RunRow, move: str) -> None:
+    """The next runner goes on with it."""
+    runs.set_state(tx, run, "handed_over", move=move)
+    told(tx, thread, run)
+
+
+def told(tx: Tx, thread: ThreadRow, run: RunRow) -> None:
+    """Tell of a state that has no event of its own."""
+    detail: dict[str, object] = {"runId": run.id, "turnId": run.turn_id, "state": run.state}
+    tx.change("run.state", thread.id, run.id, detail=detail)
+
+
+def cost_of(usage: dict[str, int], pricing: dict[str, Any] | None) -> float | None:
+    """US dollars by prices for a million tokens; cached reads are subtracted first. None without prices."""
+    if not pricing:
+        return None
+    cached = min(usage.get("cacheReadTokens", 0), usage["inputTokens"])
+    price_in = float(pricing.get("input") or 0)
+    price_cached = pricing.get("cacheRead")
+    millionths = (
+        (usage["inputTokens"] - cached) * price_in
+        + cached * (price_in if price_cached is None else float(price_cached))
+        + usage["outputTokens"] * float(pricing.get("output") or 0)
+    )
+    return millionths / 1_000_000
+
+
+def _write(tx: Tx, thread: ThreadRow, run: RunRow, said: Said, stop_reason: str, node_id: str | None) -> tree.Node:
+    payload: dict[str, Any] = {
+        "content": [{"type": "text", "text": said.text}],
+        "model": said.model,
+        "connectionId": said.connection_id,
+        "stopReason": stop_reason,
+    }
+    if not said.model and run.environment:
+        from sidekeep.model import environment
+
+        snapshot = environment.read(run.environment)
+        payload["model"], payload["connectionId"] = snapshot["modelId"], snapshot["connectionId"]
+    if said.reasoning:
+        payload["reasoning"] = said.reasoning
+    if said.usage is not None:
+        payload["usage"] = said.usage
+    if said.provider_state is not None:
+        payload["providerState"] = said.provider_state
+    parent, moves = place(tx, thread, run)
+    node = tree.append(tx, thread, parent, "assistant_message", payload, node_id=node_id, move=moves)
+    run.last_node = node.k
+    return node
+
+
+def _end(
+    tx: Tx,
+    thread: ThreadRow,
+    run: RunRow,
+    move: str,
+    said: Said,
+    state: str,
+    stop_reason: str,
+    node: tree.Node | None,
+    fault: dict[str, str] | None = None,
+) -> None:
+    runs.set_state(
+        tx,
+        run,
+        state,
+        move=move,
+        last_node=run.last_node,
+        recoverable=0,
+        partial=None,
+        finished_at=tx.now,
+        stop_reason=stop_reason,
+        error=dumps(fault) if fault else None,
+        usage=dumps(said.usage) if said.usage is not None else run.usage,
+        cost_usd=run.cost_usd + (said.cost_usd or 0.0),
+    )
+    who: dict[str, object] = {"turnId": run.turn_id, "runId": run.id}
+    if said.usage is not None:
+        thread.set("total_tokens", thread.total_tokens + said.usage["inputTokens"] + said.usage["outputTokens"])
+        thread.set("cost_usd", thread.cost_usd + (said.cost_usd or 0.0))
+        figures: dict[str, object] = {"usage": said.usage}
+        if said.cost_usd is not None:
+            figures["costUsd"] = said.cost_usd
+        tx.change("token.usage", thread.id, run.id, detail={**who, **figures})
+    items: list[dict[str, str]] = [{"itemId": item} for item in said.items]
+    if items and node is not None:
+        items[-1]["nodeId"] = node.id
+    end: dict[str, object] = {**who, "stopReason": stop_reason, "items": items}
+    if fault:
+        end["error"] = fault
+    tx.change("turn.complete", thread.id, run.id, detail=end)
+
+
+def _follow(tx: Tx, thread: ThreadRow, run: RunRow, status: str, *, unread: bool) -> None:
+    """The thread's status after the run: the queue goes on, else as the turn ended."""
+    if any(other.id != run.id for other in runs.open_of_thread(tx, thread.k)):
+        status = "running"
+    thread.set("status", status)
+    if unread:
+        thread.set("unread", 1)

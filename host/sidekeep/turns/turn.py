@@ -1,0 +1,261 @@
+"""One attempt of a run, from `preparing` to its end: context, model call, and the transaction that keeps it.
+
+The transaction to `streaming_model` is on disk before the endpoint is asked, so that nobody who finds the run after
+a death can take it for one without effect.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any, Protocol
+
+from sidekeep.model.errors import Internal, ProviderProtocol, Refusal, SidekeepError
+from sidekeep.model.ids import new_id
+from sidekeep.providers.base import ModelRequest, Provider
+from sidekeep.store import connections, runs
+from sidekeep.store.runs import RunRow
+from sidekeep.store.thread_row import ThreadRow
+from sidekeep.store.tx import Tx
+from sidekeep.turns import finish
+from sidekeep.turns.context import session_context
+from sidekeep.turns.finish import Said
+from sidekeep.turns.fit import budget_for, fit
+from sidekeep.turns.held import Gone, Held, rows_of, took_hold
+from sidekeep.turns.models import Endpoint, ModelPool
+from sidekeep.turns.stream import Answer, Live
+
+# A provider that does not let go of a cancelled call does not hold up the user's stop.
+LET_GO_SECONDS = 0.1
+_RETRY_SECONDS = (0.05, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+#: Kinds that make the conversation fit their model themselves, with its own tokenizer.
+FIT_THEMSELVES = frozenset(("local", "extract"))
+
+Move = Callable[[Tx, ThreadRow, RunRow, str], None]
+Prepared = tuple[ModelRequest, Endpoint, dict[str, Any]]
+
+
+class Work(Protocol):
+    """What a runner lends to its turns."""
+
+    models: ModelPool
+    log: Callable[[str], None]
+
+    async def write(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any: ...
+
+    async def read(self, look: Callable[[Tx], Any]) -> Any: ...
+
+    def watched(self, thread_id: str) -> bool: ...
+
+
+class Turn:
+    """Executes what was claimed. `interrupt`, `drop` and `hand_over` may be called at any time; the first counts."""
+
+    def __init__(self, work: Work, mine: Held, live: Live) -> None:
+        self._work = work
+        self._mine = mine
+        self._live = live
+        self._asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @property
+    def held(self) -> Held:
+        return self._mine
+
+    def interrupt(self) -> None:
+        """The user wants it stopped: what was said is kept."""
+        self._ask("stop")
+
+    def drop(self) -> None:
+        """The conversation is gone or the run was moved by another: nothing more is written."""
+        self._ask("drop")
+
+    def hand_over(self) -> None:
+        """This runner leaves: another goes on with the run."""
+        self._ask("hand_over")
+
+    def _ask(self, what: str) -> None:
+        if not self._asked.done():
+            self._asked.set_result(what)
+
+    async def execute(self) -> bool:
+        """To the end of the attempt; whether it ended with a whole answer that is on disk.
+
+        Raises only when the store cannot be written any more.
+        """
+        said = Said(model=self._mine.model_id, connection_id=self._mine.connection_id)
+        try:
+            try:
+                return await self._execute(said)
+            except Gone:
+                raise
+            except Exception as error:
+                await self._failed(said, self._fault(error))
+        except Gone as over:
+            self._work.log(f"run {self._mine.run_id}.{self._mine.attempt} is dropped: {over.message}")
+        return False
+
+    async def _execute(self, said: Said) -> bool:
+        if self._asked.done():
+            await self._leave_off(self._asked.result(), said)
+            return False
+        request, endpoint, meta = await self._prepare()
+        answer = Answer(self._live, new_id(), said, self._mine.environment.get("pricing"), meta)
+        try:
+            asked = await self._call(endpoint, request, answer)
+        finally:
+            answer.close()
+        if asked is not None:
+            await self._leave_off(asked, said)
+            return False
+        assert answer.stop_reason is not None
+        await self._completed(said, answer.stop_reason)
+        return True
+
+    # --- before the call ---
+
+    async def _prepare(self) -> Prepared:
+        """The transaction before the call, and meanwhile the context, read from another connection."""
+        move = new_id()
+
+        def streaming(tx: Tx) -> bool:
+            run, thread = rows_of(tx, self._mine)
+            runs.set_state(tx, run, "streaming_model", step=run.step + 1, move=move)
+            finish.told(tx, thread, run)
+            return True
+
+        reading = asyncio.ensure_future(self._work.read(self._read))
+        try:
+            await self._persist(streaming, took_hold(self._mine.run_id, move))
+        except BaseException:
+            reading.cancel()
+            raise
+        prepared: Prepared = await reading
+        return prepared
+
+    def _read(self, tx: Tx) -> Prepared:
+        environment = self._mine.environment
+        capabilities = environment["modelCapabilities"]
+        context = session_context(tx, self._mine.leaf, vision=bool(capabilities.get("vision")))
+        meta: dict[str, Any] = {"model": self._mine.model_id, "connectionId": self._mine.connection_id}
+        window = capabilities.get("maxContext")
+        if window and environment["providerBinding"]["kind"] not in FIT_THEMSELVES:
+            most = environment["modelParameters"].get("maxTokens")
+            cut = fit(context, budget_for(int(window), most, environment["systemPrompt"])).note()
+            if cut:
+                meta["cut"] = cut
+        connection = connections.get(tx, self._mine.connection_id) or {}
+        endpoint = Endpoint(environment["providerBinding"], dict(connection.get("headers") or {}))
+        request = ModelRequest(
+            model_id=self._mine.model_id,
+            system=environment["systemPrompt"],
+            messages=context.messages,
+            params=dict(environment["modelParameters"]),
+        )
+        return request, endpoint, meta
+
+    # --- the call ---
+
+    async def _call(self, endpoint: Endpoint, request: ModelRequest, answer: Answer) -> str | None:
+        """None after a whole answer, else what was asked of this turn. Raises what the provider raises."""
+        if self._asked.done():
+            return self._asked.result()
+        key, provider = self._work.models.take(endpoint)
+        call = asyncio.ensure_future(_consume(provider, request, answer))
+        either: list[asyncio.Future[Any]] = [call, self._asked]
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if call.done():
+                if call.cancelled():
+                    raise Internal("The model call was cut off inside its provider.")
+                call.result()
+                return None
+            answer.close()
+            call.cancel()
+            await asyncio.wait([call], timeout=LET_GO_SECONDS)
+            return self._asked.result()
+        finally:
+            call.cancel()
+            call.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._work.models.give_back(key)
+
+    def _fault(self, error: Exception) -> SidekeepError:
+        if isinstance(error, SidekeepError):
+            return error
+        import traceback
+
+        self._work.log("".join(traceback.format_exception(error)))
+        return Internal(f"An internal fault ({type(error).__name__}); the runner's log has more.")
+
+    # --- the end ---
+
+    async def _completed(self, said: Said, stop_reason: str) -> None:
+        node_id, watched = new_id(), self._work.watched(self._mine.thread_id)
+
+        def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
+            finish.complete(tx, thread, run, token, said, stop_reason, node_id=node_id, watched=watched)
+
+        await self._move(move)
+        self._show_end(said, node_id)
+
+    async def _failed(self, said: Said, error: SidekeepError) -> None:
+        node_id, watched = new_id(), self._work.watched(self._mine.thread_id)
+        said.provider_state = None  # only a whole answer's can be replayed
+
+        def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
+            finish.fail(tx, thread, run, token, error, watched=watched, said=said, node_id=node_id)
+
+        await self._move(move)
+        self._show_end(said, node_id if said.anything else None)
+
+    async def _leave_off(self, asked: str, said: Said) -> None:
+        if asked == "drop":
+            return
+        if asked == "hand_over":
+            await self._move(finish.hand_over)
+            return
+        node_id = new_id()
+
+        def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
+            finish.stop(tx, thread, run, token, said, node_id=node_id)
+
+        await self._move(move)
+        self._show_end(said, node_id if said.anything else None)
+
+    def _show_end(self, said: Said, node_id: str | None) -> None:
+        for item_id in said.items:
+            self._live.end(item_id, node_id if item_id == said.items[-1] else None)
+
+    async def _move(self, move: Move) -> None:
+        """One of the ends, under the fence that the claim saw. Raises Gone when the attempt is over."""
+        token = new_id()
+
+        def decide(tx: Tx) -> bool:
+            run, thread = rows_of(tx, self._mine)
+            move(tx, thread, run, token)
+            return True
+
+        await self._persist(decide, took_hold(self._mine.run_id, token))
+
+    async def _persist(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any:
+        """Written in the end, also when the disk is full for a while: the text is nowhere else.
+
+        Raises a Refusal, and what no waiting mends.
+        """
+        for pause in (*_RETRY_SECONDS, *([_RETRY_SECONDS[-1]] * 1000)):
+            try:
+                return await self._work.write(decide, settled)
+            except SidekeepError as error:
+                if isinstance(error, Refusal) or not error.retryable or isinstance(error, Internal):
+                    raise
+                self._work.log(f"run {self._mine.run_id} waits to be written: {error.message}")
+            await asyncio.sleep(pause * random.uniform(0.8, 1.2))
+        raise Internal("The store could not be written for hours.")
+
+
+async def _consume(provider: Provider, request: ModelRequest, answer: Answer) -> None:
+    """Raises what the provider raises, and ProviderProtocol for a stream without an end."""
+    async with aclosing(provider.stream(request)) as stream:
+        async for event in stream:
+            answer.take(event)
+    if answer.stop_reason is None:
+        raise ProviderProtocol("The model's answer ended without its end mark.")
