@@ -105,9 +105,7 @@ class Message(Struct):
     def text(self) -> str:
         """All text of the message as a model reads it, images left out."""
         parts = (
-            b.whole if isinstance(b, ContextText) else b.text
-            for b in self.content
-            if not isinstance(b, ImageBlock)
+            b.whole if isinstance(b, ContextText) else b.text for b in self.content if not isinstance(b, ImageBlock)
         )
         return "\n\n".join(part for part in parts if part)
 
@@ -211,9 +209,7 @@ class Finished(Struct, tag="finished", frozen=True):
     provider_state: dict[str, Any] | None = None
 
 
-StreamEvent = (
-    TextDelta | ReasoningDelta | ToolCallDelta | ToolCall | UsageReport | Progress | ContextCut | Finished
-)
+StreamEvent = TextDelta | ReasoningDelta | ToolCallDelta | ToolCall | UsageReport | Progress | ContextCut | Finished
 
 
 class ModelInfo(Struct, rename="camel", kw_only=True):

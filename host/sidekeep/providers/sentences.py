@@ -63,9 +63,7 @@ def words(sentence: str) -> list[str]:
     for run in _WIDE.findall(folded):
         counted.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     counted.extend(
-        _stem(word)
-        for word in _WORD.findall(_WIDE.sub(" ", folded))
-        if len(word) > 1 and word not in STOPWORDS
+        _stem(word) for word in _WORD.findall(_WIDE.sub(" ", folded)) if len(word) > 1 and word not in STOPWORDS
     )
     return counted
 
