@@ -1,0 +1,69 @@
+"""The command `sidekeep`: names the commands, runs one, and turns what went wrong into a sentence and a status."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App
+from cyclopts.exceptions import CycloptsError
+
+from sidekeep import __version__
+from sidekeep.cli.outcome import Status, fail, log_fault, status_of
+from sidekeep.model.errors import SidekeepError
+
+# Each command's module is imported when it is called, and not before: the help costs no store and no crypto.
+_COMMANDS = (
+    ("install", "install:install", "Register the host with the browsers on this machine."),
+    ("uninstall", "uninstall:uninstall", "Take away exactly what `install` wrote."),
+    ("doctor", "doctor:doctor", "Go the browser's way to the host and name the first hop that fails."),
+    ("status", "status:status", "Where the store is, what is in it, and which processes are alive."),
+    ("threads", "threads:threads", "List the conversations, the newest first."),
+    ("show", "show:show", "Print a conversation as it stands in the panel."),
+    ("vault", "vault:app", "Keys of model endpoints: names and ages only come out."),
+    ("origins", "origins:origins", "The extension origins that the host accepts, one a line."),
+    ("protocol", "protocol:protocol", "The wire contract between extension and host."),
+)
+
+
+def make_app() -> App:
+    """The command tree; nothing of a command is imported yet."""
+    app = App(
+        name="sidekeep",
+        help="Chat in the side panel, kept on this machine.",
+        version=__version__,
+        result_action="return_value",
+    )
+    for name, place, summary in _COMMANDS:
+        app.command(f"sidekeep.cli.{place}", name=name, help=summary)
+    return app
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit status (0 done, 1 not so, 2 usage, 3 refused, 4 store)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in words
+    try:
+        done = make_app()(words, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return fail(Status.USAGE, "usage", _sentence(error), as_json=as_json)
+    except SidekeepError as error:
+        return fail(status_of(error), error.code, error.message, as_json=as_json)
+    except BrokenPipeError:
+        # Whoever read our output has enough; the interpreter must not complain about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Status.DONE
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return fail(Status.NOT_SO, "internal", log_fault(error), as_json=as_json)
+    return done if isinstance(done, int) else Status.DONE
+
+
+def _sentence(error: CycloptsError) -> str:
+    text = " ".join(str(error).split())
+    return f"{text} See `sidekeep --help`."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

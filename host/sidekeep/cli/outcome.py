@@ -1,0 +1,73 @@
+"""How a command ends: its exit status, its one sentence, or its one JSON document."""
+
+import os
+import sys
+import traceback
+from enum import IntEnum
+
+from sidekeep.model.errors import SidekeepError
+
+
+class Status(IntEnum):
+    """The exit statuses of all commands."""
+
+    DONE = 0
+    NOT_SO = 1  # a check failed, nothing found to restore, a fault of our own
+    USAGE = 2
+    REFUSED = 3  # origin, permission, locked
+    STORE = 4  # the store is damaged or newer than the program
+
+
+_BY_CODE = {
+    "invalid_command": Status.USAGE,
+    "forbidden_origin": Status.REFUSED,
+    "forbidden_path": Status.REFUSED,
+    "needs_permission": Status.REFUSED,
+    "conflict": Status.REFUSED,
+    "vault_locked": Status.REFUSED,
+    "storage_corrupt": Status.STORE,
+    "store_newer": Status.STORE,
+}
+
+
+def status_of(error: SidekeepError) -> Status:
+    return _BY_CODE.get(error.code, Status.NOT_SO)
+
+
+def emit(document: object) -> None:
+    """Writes the one JSON document of a command with `--json`."""
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def say(text: str) -> None:
+    """A line for people."""
+    sys.stdout.write(text.encode(errors="replace").decode() + "\n")
+
+
+def fail(status: int, code: str, sentence: str, *, as_json: bool) -> int:
+    """Says what went wrong: a sentence on stderr, with `--json` a document on stdout."""
+    if as_json:
+        emit({"error": {"code": code, "message": sentence}})
+    else:
+        sys.stderr.write(sentence + "\n")
+    return status
+
+
+def log_fault(error: Exception) -> str:
+    """Keeps the traceback of a fault of our own in the log; returns the sentence that says where."""
+    text = "".join(traceback.format_exception(error))
+    if os.environ.get("SIDEKEEP_LOG") == "debug":
+        sys.stderr.write(text)
+    from sidekeep.model.places import Places, private_file, private_folder
+
+    folder = Places().logs
+    path = os.path.join(folder, "cli.log")
+    try:
+        private_folder(folder)
+        with os.fdopen(private_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "w") as log:
+            log.write(text)
+    except OSError:
+        return f"A fault of sidekeep's own: {error!r}; SIDEKEEP_LOG=debug shows where."
+    return f"A fault of sidekeep's own: {type(error).__name__}; the details are in {path}."
