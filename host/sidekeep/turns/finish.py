@@ -34,6 +34,10 @@ class Said:
         """From the partial text that a run's row keeps."""
         return Said(text=partial.get("text", ""), reasoning=partial.get("reasoning", ""))
 
+    def partial(self) -> dict[str, str]:
+        """The same, as the row keeps it."""
+        return {name: text for name, text in (("text", self.text), ("reasoning", self.reasoning)) if text}
+
     @property
     def anything(self) -> bool:
         return bool(self.text or self.reasoning)
@@ -75,7 +79,7 @@ def fail(
     _follow(tx, thread, run, "failed", unread=not watched)
 
 
-def interrupt_for_recovery(tx: Tx, thread: ThreadRow, run: RunRow, partial: dict[str, str]) -> None:
+def interrupt_for_recovery(tx: Tx, thread: ThreadRow, run: RunRow, said: Said) -> None:
     """Its runner died in the middle of a model call: it waits for `run.resume`, its text kept in its row."""
     runs.set_state(
         tx,
@@ -83,8 +87,7 @@ def interrupt_for_recovery(tx: Tx, thread: ThreadRow, run: RunRow, partial: dict
         "interrupted",
         move=None,
         recoverable=1,
-        deaths=run.deaths,
-        partial=dumps(partial) if partial else None,
+        partial=dumps(said.partial()) if said.anything else None,
     )
     thread.set("status", "interrupted")
     detail: dict[str, object] = {"runId": run.id, "turnId": run.turn_id}

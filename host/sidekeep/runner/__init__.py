@@ -1,0 +1,1 @@
+"""The runner: one process a store that executes turns, detached from every browser."""

@@ -1,0 +1,10 @@
+-- name: prune_changes
+DELETE FROM changes WHERE seq IN (
+  SELECT seq FROM changes
+  WHERE at < ? AND seq < (SELECT max(seq) FROM changes)
+    AND seq <= (SELECT value FROM meta WHERE key = 'indexedChange')
+  ORDER BY seq LIMIT ?
+)
+
+-- name: expired_trash
+SELECT id FROM threads WHERE deleted_at IS NOT NULL AND deleted_at < ? ORDER BY deleted_at LIMIT ?
