@@ -1,0 +1,1 @@
+"""What `scripts/start` and `scripts/test` are made of; the first half runs before anything is installed."""
