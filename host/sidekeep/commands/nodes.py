@@ -11,13 +11,12 @@ from sidekeep.store.tx import Tx
 def append(tx: Tx, op: NodeAppend, ctx: Context) -> dict[str, Any]:
     row = threads.live(tx, op.thread_id)
     if op.node_type != "system_notice":
-        runs.refuse_while_active(tx, row)
-        runs.settle_partial(tx, row)
+        runs.make_way(tx, row)
     parent_id = given(op.parent_id)
     parent = row.leaf if parent_id is None else tree.find(tx, row, parent_id).k
-    active = bool(runs.open_of_thread(tx, row.k))
     # A notice beside a running answer must not take the place that the answer will grow from.
-    node = tree.append(tx, row, parent, op.node_type, ctx.plain["payload"], move=not active)
+    move = op.node_type != "system_notice" or not runs.is_active(tx, row.k)
+    node = tree.append(tx, row, parent, op.node_type, ctx.plain["payload"], move=move)
     if op.node_type == "user_message":
         titles.name_by_first_line(row, ctx.plain["payload"])
     return {"nodeId": node.id, "seq": node.seq}

@@ -40,7 +40,7 @@ def remove(tx: Tx, op: QueueRemove, _ctx: Context) -> dict[str, Any]:
     row = threads.live(tx, op.thread_id)
     run = _waiting(tx, row, op.run_id)
     runs.set_state(tx, run, "interrupted", stop_reason="interrupted", finished_at=tx.now)
-    if not runs.open_of_thread(tx, row.k):
+    if not runs.is_active(tx, row.k):
         row.set("status", "interrupted" if runs.recoverable_of_thread(tx, row.k) else "idle")
     tx.change("queue.updated", row.id)
     return {"runId": run.id}

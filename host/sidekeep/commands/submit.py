@@ -14,7 +14,7 @@ def submit(tx: Tx, op: TurnSubmit, ctx: Context) -> dict[str, Any]:
     # What an interrupted answer had said becomes part of the branch before the branch goes on.
     runs.settle_partial(tx, row)
     turn_input = ctx.plain["input"]
-    if runs.open_of_thread(tx, row.k):
+    if runs.is_active(tx, row.k):
         run = admit(tx, row, ctx, turn_input)
         tx.change("queue.updated", row.id)
         return {"runId": run.id, "turnId": run.turn_id, "queued": True}

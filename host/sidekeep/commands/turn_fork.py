@@ -14,8 +14,7 @@ from sidekeep.store.tx import Tx
 
 def fork(tx: Tx, op: TurnFork, ctx: Context) -> dict[str, Any]:
     row = threads.live(tx, op.thread_id)
-    runs.refuse_while_active(tx, row)
-    runs.settle_partial(tx, row)
+    runs.make_way(tx, row)
     node = tree.find(tx, row, op.sibling_of_node_id)
     turn_input = ctx.plain.get("input")
     if turn_input is None:

@@ -1,5 +1,6 @@
 """The working thread's life: opens the store while ops wait, then runs the engine."""
 
+import gc
 import traceback
 from _queue import SimpleQueue
 from _thread import start_new_thread
@@ -109,6 +110,9 @@ def _open(
     presence.tell([])
     if subscribe is not None:
         engine.greet(client_id, subscribe)
+    # What was imported lives as long as the process, and ops leave few cycles: look for them more rarely.
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     start_new_thread(_listen if bell is not None else _poll, (bell, inbox, BELL))
     return engine
 

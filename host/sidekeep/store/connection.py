@@ -50,6 +50,8 @@ def connect(
     db = apsw.Connection(path, flags=flags, vfs=vfs)
     db.set_busy_handler(_patient(patience))
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    # A table with partial indexes else has its cached statements compiled anew whenever a value is bound.
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     db.wal_autocheckpoint(0)
     db.pragma("synchronous", "FULL")
     db.pragma("foreign_keys", True)

@@ -16,6 +16,7 @@ from sidekeep.store import receipts
 from sidekeep.store.connection import typed
 from sidekeep.store.opener import Store, make_durable
 from sidekeep.store.receipts import Identity
+from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx, dumps
 
 GROUP_UNITS = 64
@@ -130,8 +131,9 @@ class Doorway:
         try:
             db.execute("BEGIN IMMEDIATE")
             now = self._clock()
+            threads: dict[str, ThreadRow | None] = {}
             for unit in units:
-                self._in_savepoint(unit, now)
+                self._in_savepoint(unit, now, threads)
         except BaseException as error:
             self._undo()
             if not isinstance(error, apsw.Error | SidekeepError):
@@ -190,12 +192,13 @@ class Doorway:
             self._log("".join(traceback.format_exception(error)))
         return known
 
-    def _in_savepoint(self, unit: Unit, now: int) -> None:
+    def _in_savepoint(self, unit: Unit, now: int, threads: dict[str, ThreadRow | None] | None = None) -> None:
+        """`threads` are rows as the transaction has them; they hold from one unit to the next."""
         db = self._store.db
         unit.error = unit.value = unit.response = None
         unit.replayed = False
         db.execute("SAVEPOINT unit")
-        tx = Tx(db, now, self._new_id)
+        tx = Tx(db, now, self._new_id, threads)
         who = unit.identity
         try:
             if who is not None:
@@ -213,6 +216,8 @@ class Doorway:
             if not isinstance(error, Refusal) and not error.keeps_receipt:
                 raise
             db.execute("ROLLBACK TO unit")
+            if threads is not None:
+                threads.clear()
             unit.error = error
             if who is not None:
                 unit.response = rejection(who.submission_id, error)

@@ -115,6 +115,11 @@ def open_of_thread(tx: Tx, thread: int) -> list[RunRow]:
     return _rows(tx, "thread = ? AND open ORDER BY k", (thread,))
 
 
+def is_active(tx: Tx, thread: int) -> bool:
+    """Whether a thread has a run that has not ended."""
+    return tx.one(sql.one_open, (thread,)) is not None
+
+
 def recoverable_of_thread(tx: Tx, thread: int) -> list[RunRow]:
     """Interrupted runs that `run.resume` can still continue."""
     return _rows(tx, "thread = ? AND recoverable = 1 ORDER BY k", (thread,))
@@ -122,7 +127,7 @@ def recoverable_of_thread(tx: Tx, thread: int) -> list[RunRow]:
 
 def refuse_while_active(tx: Tx, thread: ThreadRow) -> None:
     """The branch does not move under a run. Raises RunActive (second document, *_is_run_active*)."""
-    if open_of_thread(tx, thread.k):
+    if is_active(tx, thread.k):
         raise RunActive("An answer is being written in this conversation; stop it or wait for its end.")
 
 
@@ -174,6 +179,16 @@ def set_state(tx: Tx, run: RunRow, state: str, **columns: object) -> None:
     run.state = state
     for name, value in columns.items():
         setattr(run, name, value)
+
+
+def make_way(tx: Tx, thread: ThreadRow) -> None:
+    """Before content is added by hand: no run is active, and what an interrupted one had said is a message.
+
+    Raises RunActive.
+    """
+    if tx.one(sql.one_unsettled, (thread.k,)) is not None:
+        refuse_while_active(tx, thread)
+        settle_partial(tx, thread)
 
 
 def settle_partial(tx: Tx, thread: ThreadRow) -> None:

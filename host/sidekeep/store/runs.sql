@@ -8,3 +8,9 @@ FROM runs
 INSERT INTO runs (id, thread, turn_id, kind, state, client_id, submission_id, fence, user_node, last_node,
   created_at, updated_at, overrides, browser_context, input)
 VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: one_open
+SELECT 1 FROM runs WHERE thread = ? AND open LIMIT 1
+
+-- name: one_unsettled
+SELECT 1 FROM runs WHERE thread = ? AND (open OR recoverable) LIMIT 1

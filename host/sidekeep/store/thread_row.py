@@ -16,11 +16,25 @@ _MEMBERS = {
     "cost_usd": "stats", "scope_origins": "scopeOrigins", "project_id": "projectId", "grouping": "group",
     "status": "status", "unread": "unread", "preview": "preview", "deleted_at": "deletedAt",
 }  # fmt: skip
-_OPTIONAL = (
-    ("folderId", "folder_id"), ("preset", "preset"), ("parentThreadId", "parent_thread"),
-    ("projectId", "project_id"), ("channel", "channel"), ("accountId", "account_id"), ("peerId", "peer_id"),
-    ("peerDisplay", "peer_display"), ("group", "grouping"), ("preview", "preview"), ("deletedAt", "deleted_at"),
+_ALWAYS = (
+    "id", "title", "createdAt", "updatedAt", "leafId", "tags", "pinned", "archived", "stats", "scopeOrigins",
+    "revision", "agentId", "source", "status", "unread",
 )  # fmt: skip
+_OPTIONAL = (
+    "folderId", "preset", "parentThreadId", "projectId", "channel", "accountId", "peerId", "peerDisplay", "group",
+    "preview", "deletedAt",
+)  # fmt: skip
+_FLAGS = frozenset(("pinned", "archived", "unread"))
+_TEXTS = frozenset(("tags", "scopeOrigins"))
+# Member → where its value stands in the row.
+_COLUMN = {
+    "id": "id", "title": "title", "createdAt": "created_at", "updatedAt": "updated_at", "leafId": "leaf_id",
+    "tags": "tags", "pinned": "pinned", "archived": "archived", "scopeOrigins": "scope_origins",
+    "revision": "revision", "agentId": "agent_id", "source": "source", "status": "status", "unread": "unread",
+    "folderId": "folder_id", "preset": "preset", "parentThreadId": "parent_thread", "projectId": "project_id",
+    "channel": "channel", "accountId": "account_id", "peerId": "peer_id", "peerDisplay": "peer_display",
+    "group": "grouping", "preview": "preview", "deletedAt": "deleted_at",
+}  # fmt: skip
 
 
 class ThreadRow:
@@ -92,33 +106,22 @@ class ThreadRow:
 
     def patch(self) -> dict[str, Any]:
         """What changed, as members of ThreadMeta; null for one that was removed."""
-        changed = {_MEMBERS[name] for name in self.dirty if name in _MEMBERS}
-        if not changed:
-            return {}
-        meta = self.meta()
-        return {member: meta.get(member) for member in sorted(changed)}
+        return {member: self._member(member) for member in sorted({_MEMBERS[n] for n in self.dirty if n in _MEMBERS})}
 
     def meta(self) -> dict[str, Any]:
         """ThreadMeta of the protocol (first document §2.1 in camelCase, and more)."""
-        meta: dict[str, Any] = {
-            "id": self.id,
-            "title": self.title,
-            "createdAt": self.created_at,
-            "updatedAt": self.updated_at,
-            "leafId": self.leaf_id,
-            "tags": json.loads(self.tags) if self.tags != "[]" else [],
-            "pinned": bool(self.pinned),
-            "archived": bool(self.archived),
-            "stats": {"turns": self.turns, "totalTokens": self.total_tokens, "costUsd": self.cost_usd},
-            "scopeOrigins": json.loads(self.scope_origins) if self.scope_origins != "[]" else [],
-            "revision": self.revision,
-            "agentId": self.agent_id,
-            "source": self.source,
-            "status": self.status,
-            "unread": bool(self.unread),
-        }
-        for member, column in _OPTIONAL:
-            value = getattr(self, column)
+        meta: dict[str, Any] = {member: self._member(member) for member in _ALWAYS}
+        for member in _OPTIONAL:
+            value = self._member(member)
             if value is not None:
                 meta[member] = value
         return meta
+
+    def _member(self, member: str) -> Any:
+        """One member of ThreadMeta as it goes on the wire; null for one that is not there."""
+        if member == "stats":
+            return {"turns": self.turns, "totalTokens": self.total_tokens, "costUsd": self.cost_usd}
+        value = getattr(self, _COLUMN[member])
+        if member in _TEXTS:
+            return json.loads(value) if value != "[]" else []
+        return bool(value) if member in _FLAGS else value

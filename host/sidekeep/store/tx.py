@@ -24,11 +24,18 @@ class Tx:
 
     __slots__ = ("_db", "_threads", "new_id", "now")
 
-    def __init__(self, db: apsw.Connection, now: int, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        db: apsw.Connection,
+        now: int,
+        new_id: Callable[[], str],
+        threads: dict[str, ThreadRow | None] | None = None,
+    ) -> None:
+        """`threads` are the rows that earlier units of the same transaction have read and written."""
         self._db = db
         self.now = now
         self.new_id = new_id
-        self._threads: dict[str, ThreadRow | None] = {}
+        self._threads: dict[str, ThreadRow | None] = {} if threads is None else threads
 
     def one(self, statement: str, bindings: Bindings = ()) -> Row | None:
         return self._db.execute(statement, bindings).fetchone()
@@ -58,7 +65,7 @@ class Tx:
 
     def reload_thread(self, thread_id: str) -> ThreadRow:
         """The row of a thread that was just inserted."""
-        del self._threads[thread_id]
+        self._threads.pop(thread_id, None)
         row = self.thread(thread_id)
         assert row is not None
         return row
