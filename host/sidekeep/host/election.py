@@ -11,10 +11,12 @@ from _thread import start_new_thread
 from collections.abc import Callable
 
 from sidekeep.model.places import Places, private_file
-from sidekeep.store import locks
+from sidekeep.store import handover, locks
 
 TRIES, PAUSE = 50, 0.004
 STARTS, STARTS_SECONDS = 5, 60.0
+# How often, and how long each time, a start is left to a newer host before it is done after all.
+LEFT_TO_NEWER, LEFT_SECONDS = 20, 0.5
 _KEPT_VARIABLES = (
     "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "XDG_RUNTIME_DIR", "XDG_DATA_HOME",
     "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS", "SIDEKEEP_LOG", "SIDEKEEP_VAULT", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -23,13 +25,25 @@ _KEPT_VARIABLES = (
 
 
 class Election:
-    """One host's part in it. `gone` is called from another thread when the runner that it watched has died."""
+    """One host's part in it. `gone` is called from another thread when the runner that it watched has died; `ring`
+    has the runner look at what is new."""
 
-    def __init__(self, places: Places, gone: Callable[[], None], log: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        places: Places,
+        version: str,
+        *,
+        gone: Callable[[], None],
+        ring: Callable[[], None],
+        log: Callable[[str], None],
+    ) -> None:
         self._places = places
+        self._version = version
         self._gone = gone
+        self._ring = ring
         self._log = log
         self._watching = False
+        self._left_to_newer = 0
 
     def ensure(self) -> float | None:
         """See to it that a runner lives; called only after the COMMIT that admitted work.
@@ -41,6 +55,9 @@ class Election:
             for _ in range(TRIES):
                 # Shared fails only beside a runner; exclusive fails beside another host's test, too.
                 if not locks.lock(fd, locks.SHARED, wait=False):
+                    if handover.ask(self._places, self._version):
+                        self._log("an older runner was asked to leave")
+                        self._ring()
                     return None
                 if locks.lock(fd, locks.EXCLUSIVE, wait=False):
                     return self._start(fd)
@@ -51,6 +68,11 @@ class Election:
             os.close(fd)
 
     def _start(self, fd: int) -> float | None:
+        if self._left_to_newer < LEFT_TO_NEWER and handover.newer_host_lives(self._places, self._version):
+            self._left_to_newer += 1
+            return LEFT_SECONDS
+        self._left_to_newer = 0
+        handover.forget(self._places)
         wait = self._wait_before_start()
         if wait > 0:
             self._log(f"runners died before their first commit; the next start is in {wait:.0f} s")

@@ -79,6 +79,10 @@ class Feed:
         kind, thread_id = change.kind, change.thread
         if kind.startswith(("run.", "turn.", "queue.", "job.")):
             self.work_changed = True
+        turn = self.turns.get(thread_id or "")
+        if turn is not None:
+            # What was said before a commit is in the file before it: it is told first.
+            yield from turn.events()
         if kind in BROADCAST:
             yield self._plain(change)
         elif kind == "thread.created":
@@ -87,7 +91,7 @@ class Feed:
                 yield {"type": kind, "thread": row.meta()}
         elif thread_id is not None and self._clients.is_news(thread_id, change.seq):
             yield from self._for_followers(tx, change)
-        if kind == "thread.deleted" and thread_id in self.turns:
+        if kind in ("thread.deleted", "run.recovery_required") and thread_id in self.turns:
             self.turns.pop(thread_id).close()
 
     def _plain(self, change: Change) -> Event:

@@ -89,7 +89,13 @@ def _open(
             log(f"no bell ({error}); changes of other processes are heard by polling")
     presence = Presence(places, str(about["instanceId"]), str(about["version"]), origin)
     remove_the_dead(places)
-    election = Election(places, gone=lambda: inbox.put(GONE), log=log)
+    election = Election(
+        places,
+        str(about["version"]),
+        gone=lambda: inbox.put(GONE),
+        ring=bell.ring if bell is not None else lambda: None,
+        log=log,
+    )
     (newest,) = fresh_tx(store.db, now_ms).one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
     engine = Engine(
         inbox=inbox,

@@ -13,8 +13,7 @@ class Presence:
     def __init__(self, places: Places, instance_id: str, version: str, origin: str) -> None:
         self._path = os.path.join(places.hosts, instance_id)
         self._about = {"pid": os.getpid(), "version": version, "origin": origin}
-        self._lock = locks.open_lock_file(self._path)
-        locks.lock(self._lock, locks.EXCLUSIVE, wait=True)
+        self._lock = locks.own_lock_file(self._path)
         self._written: object = None
 
     def tell(self, clients: list[dict[str, object]]) -> None:
@@ -38,10 +37,9 @@ class Presence:
 
 def remove_the_dead(places: Places) -> None:
     """A file whose lock is free belongs to nobody any more."""
-    for name in os.listdir(places.hosts):
-        path = os.path.join(places.hosts, name.partition(".")[0])
-        if not locks.is_held(path):
-            _remove(os.path.join(places.hosts, name))
+    for name in {name.partition(".")[0] for name in os.listdir(places.hosts)}:
+        path = os.path.join(places.hosts, name)
+        locks.remove_if_dead(path, path + ".json", path + ".new")
 
 
 def _remove(path: str) -> None:

@@ -26,7 +26,11 @@ class Turn:
         return [item.snapshot() for item in self.tail.items.values() if not item.done]
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """What is new, one event a line; deltas were merged by the runner."""
+        """What is new, one event a line; deltas were merged by the runner.
+
+        An end is not told of from here: its line and its commit are heard of in any order, and every port has to
+        have the same stream. The commit names its items (`completions`).
+        """
         for line in self.tail.read():
             event = self._event(line)
             if event is not None:
@@ -37,18 +41,14 @@ class Turn:
         if "start" in line:
             start = line["start"]
             return {"type": "item.start", **head, "kind": start["kind"], "meta": start.get("meta") or {}}
-        if "end" in line:
-            return {"type": "item.complete", **head, **_members(line, "nodeId", "result")}
         delta = _members(line, "text", "reasoning", "toolProgress")
         return {"type": "item.delta", **head, "seq": line["n"], "delta": delta} if delta else None
 
     def completions(self, listed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """`item.complete` for the items that the commit names and the file has not ended yet."""
+        """`item.complete` for the items that a commit names."""
         for entry in listed:
-            item = self.tail.items.get(entry["itemId"])
-            if item is None or not item.done:
-                head = {"threadId": self.thread_id, "turnId": self.turn_id, "itemId": entry["itemId"]}
-                yield {"type": "item.complete", **head, **_members(entry, "nodeId", "result")}
+            head = {"threadId": self.thread_id, "turnId": self.turn_id, "itemId": entry["itemId"]}
+            yield {"type": "item.complete", **head, **_members(entry, "nodeId", "result")}
 
     def close(self) -> None:
         self.tail.close()

@@ -5,7 +5,6 @@ A host holds the lock `hosts/<instanceId>` and tells in `hosts/<instanceId>.json
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +12,6 @@ import msgspec
 
 from sidekeep.model.places import Places
 from sidekeep.store import locks
-
-# A host makes its lock file before it takes the lock; one this young may be about to.
-YOUNG_SECONDS = 10.0
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -30,13 +26,7 @@ class Hosts:
 
     def living(self) -> list[str]:
         """Lock files of hosts that live; the files of dead ones are removed."""
-        found = []
-        for path in self._locks():
-            if locks.is_held(path):
-                found.append(path)
-            else:
-                self._remove(path)
-        return found
+        return [path for path in self._locks() if not locks.remove_if_dead(path, path + ".json", path + ".new")]
 
     def watched(self, thread_id: str) -> bool:
         """Does somebody look at this thread now: subscribed and visible in a client of a living host?"""
@@ -80,15 +70,3 @@ class Hosts:
         except (FileNotFoundError, msgspec.DecodeError):
             return []
         return [client for client in clients if isinstance(client, dict)] if isinstance(clients, list) else []
-
-    def _remove(self, path: str) -> None:
-        try:
-            if time.time() - os.stat(path).st_mtime < YOUNG_SECONDS:
-                return
-        except FileNotFoundError:
-            return
-        for name in (path + ".json", path):
-            try:
-                os.unlink(name)
-            except FileNotFoundError:
-                continue

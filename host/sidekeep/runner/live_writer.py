@@ -1,7 +1,7 @@
 """Writes an attempt's live file: the first delta at once, then at most one line for each item and 16 ms.
 
-Deltas are merged here and nowhere else. A file that cannot be written does not end a turn: what was said is also
-kept in memory, and the end of the turn writes it to the store.
+Deltas are merged here and nowhere else. A file that cannot be written does not end a turn: what it lacks is kept and
+written later, and the end of the turn writes the whole answer to the store.
 """
 
 import asyncio
@@ -18,24 +18,27 @@ from sidekeep.store.live import live_path
 _encode = msgspec.json.Encoder().encode
 _WINDOW = DELTA_MERGE_MS / 1000
 _MERGED = ("text", "reasoning")
+_TRY_AGAIN_SECONDS = 1.0
+
+#: Told of the first write that the disk refused; a full disk is the user's to mend.
+Refused = Callable[[OSError], None]
 
 
 class LiveWriter:
     """One attempt's file; made when the first item starts. Used from the loop only."""
 
-    def __init__(
-        self, places: Places, run_id: str, attempt: int, ring: Callable[[], None], log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, places: Places, run_id: str, attempt: int, ring: Callable[[], None], refused: Refused) -> None:
         self._path = live_path(places, run_id, attempt)
         self._ring = ring
-        self._log = log
+        self._refused = refused
         self._loop = asyncio.get_running_loop()
         self._fd = -1
         self._number = 0
-        self._torn = False
+        self._unwritten = bytearray()
         self._heads: list[dict[str, Any]] = []
         self._waiting: list[tuple[str, str, Any]] = []
         self._window: asyncio.TimerHandle | None = None
+        self._again: asyncio.TimerHandle | None = None
         self._sync: asyncio.TimerHandle | None = None
         self._syncing: asyncio.Future[None] | None = None
 
@@ -60,10 +63,10 @@ class LiveWriter:
             self._heads, self._waiting = [], []
             self._put(lines)
 
-    def end(self, item_id: str, node_id: str | None) -> None:
-        """After the commit."""
+    def end(self, item_id: str, node_id: str) -> None:
+        """After the commit of the node that the item became."""
         self.flush()
-        self._put([{"itemId": item_id, "end": True, **({"nodeId": node_id} if node_id else {})}])
+        self._put([{"itemId": item_id, "end": True, "nodeId": node_id}])
 
     def _window_over(self) -> None:
         self._window = None
@@ -72,18 +75,24 @@ class LiveWriter:
             self._window = self._loop.call_later(_WINDOW, self._window_over)
 
     def _put(self, lines: list[dict[str, Any]]) -> None:
-        encoded = b"\n" if self._torn else b""
         for line in lines:
             self._number += 1
-            encoded += _encode({"n": self._number, **line}) + b"\n"
+            self._unwritten += _encode({"n": self._number, **line}) + b"\n"
+        if self._again is None:
+            self._write()
+
+    def _write(self) -> None:
+        """All that is not in the file yet, in order: a line is written once, perhaps in two pieces."""
+        refused_before, self._again = self._again is not None, None
         try:
             if self._fd < 0:
                 self._fd = private_file(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
-            self._torn = os.write(self._fd, encoded) < len(encoded)
+            while self._unwritten:
+                del self._unwritten[: os.write(self._fd, self._unwritten)]
         except OSError as error:
-            if not self._torn:
-                self._log(f"a live file cannot be written: {error}")
-            self._torn = True
+            self._again = self._loop.call_later(_TRY_AGAIN_SECONDS, self._write)
+            if not refused_before:
+                self._refused(error)
         self._ring()
         if self._sync is None:
             self._sync = self._loop.call_later(LIVE_FLUSH_MS / 1000, self._flush_to_disk)
@@ -95,7 +104,7 @@ class LiveWriter:
 
     def finish(self) -> None:
         """After the run's last commit; the file stays a while for those who still read it."""
-        for timer in (self._window, self._sync):
+        for timer in (self._window, self._again, self._sync):
             if timer is not None:
                 timer.cancel()
         self._loop.call_later(LIVE_FILE_KEPT_MS / 1000, remove, self._path)

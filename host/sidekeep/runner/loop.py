@@ -5,6 +5,7 @@ At rest nothing wakes it without cause: it waits for the bell and, in a thread, 
 
 import asyncio
 import signal
+import traceback
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -12,13 +13,12 @@ from typing import Any
 from sidekeep.model.errors import SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.model.limits import RUNNER_IDLE_MS
-from sidekeep.runner import handover
 from sidekeep.runner.hosts import Hosts
 from sidekeep.runner.live_writer import LiveWriter
 from sidekeep.runner.reader import Reader
 from sidekeep.runner.reconcile import reconcile_interrupted_runs
 from sidekeep.runner.writer import Writer
-from sidekeep.store import care, run_queue, secrets
+from sidekeep.store import care, handover, room, run_queue, secrets
 from sidekeep.store.bell import Bell
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import Store
@@ -34,7 +34,7 @@ CARE_AFTER_SECONDS = 2.0
 CARE_EVERY_SECONDS = 24 * 3600.0
 CHECKPOINT_PAGES = 1024
 POLL_SECONDS = 0.2
-AGAIN_SECONDS = 0.1
+AGAIN_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 LET_GO_SECONDS = 5.0
 
 
@@ -68,6 +68,9 @@ class Runner:
         self._hosts = Hosts(store.places, self._from_thread)
         self.models = ModelPool(self._secret, log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._asides: set[asyncio.Task[None]] = set()
+        # Runs that could not be taken: how often so far, and when to try again.
+        self._refused: dict[str, tuple[int, float]] = {}
         self._turns: dict[str, Turn] = {}
         self._alone_since: float | None = None
         self._care_due: float | None = monotonic() + CARE_AFTER_SECONDS
@@ -161,6 +164,8 @@ class Runner:
         if leaving:
             return
         for run in run_queue.startable(open_runs, self._tasks):
+            if self._refused.get(run.id, (0, 0.0))[1] > monotonic():
+                continue
             self._care_due = self._alone_since = None
             task = self._loop.create_task(self._execute(run.id))
             self._tasks[run.id] = task
@@ -183,12 +188,12 @@ class Runner:
                 lambda tx: claimed_by(tx, run_id, move),
             )
         except SidekeepError as error:
-            self.log(f"run {run_id} could not be taken: {error.message}")
-            mine = None
-        if not isinstance(mine, Held):
-            self._again(AGAIN_SECONDS if mine is None else 0.0)
+            self._not_taken(run_id, error)
             return
-        live = LiveWriter(self._store.places, mine.run_id, mine.attempt, self._ring, self.log)
+        self._refused.pop(run_id, None)
+        if not isinstance(mine, Held):
+            return
+        live = LiveWriter(self._store.places, mine.run_id, mine.attempt, self._ring, self._disk_refused)
         turn = self._turns[run_id] = Turn(self, mine, live)
         try:
             whole = await turn.execute()
@@ -203,6 +208,28 @@ class Runner:
             self._tasks[f"title of {run_id}"] = naming
             naming.add_done_callback(lambda done: self._ended(f"title of {run_id}", done))
 
+    def _not_taken(self, run_id: str, error: SidekeepError) -> None:
+        """The disk is full, or something like it: tried again, more and more seldom."""
+        times = self._refused.get(run_id, (0, 0.0))[0]
+        pause = AGAIN_SECONDS[min(times, len(AGAIN_SECONDS) - 1)]
+        self._refused[run_id] = (times + 1, monotonic() + pause)
+        self.log(f"run {run_id} could not be taken: {error.message}")
+        self._again(pause)
+
+    def _disk_refused(self, error: OSError) -> None:
+        """A live file could not be written: the user is told, if the store still takes a line."""
+        self.log(f"a live file cannot be written: {error}")
+        told = room.figures(self._store.places)
+        telling = self._loop.create_task(self._tell_of_the_disk(told))
+        self._asides.add(telling)
+        telling.add_done_callback(self._asides.discard)
+
+    async def _tell_of_the_disk(self, told: dict[str, object]) -> None:
+        try:
+            await self.write(lambda tx: room.warn(tx, told), lambda _tx: None)
+        except SidekeepError as error:
+            self.log(f"nobody could be told of it: {error.message}")
+
     def _watched_run(self, tx: Tx, run_id: str) -> bool:
         row = tx.one("SELECT t.id FROM runs r JOIN threads t ON t.k = r.thread WHERE r.id = ?", (run_id,))
         return row is not None and self.watched(row[0])
@@ -212,12 +239,13 @@ class Runner:
             await name_thread(self, mine)
         except SidekeepError as error:
             self.log(f"thread {mine.thread_id} was not named: {error.code} {error.message}")
+        except Exception:
+            # No title is worth the turns of other threads.
+            self.log(f"thread {mine.thread_id} was not named: {traceback.format_exc()}")
 
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
         self._tasks.pop(name, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            import traceback
-
             self.log("".join(traceback.format_exception(error)))
             # A run that can be neither written nor dropped: the next runner finds what it is.
             self._fatal = True

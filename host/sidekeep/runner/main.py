@@ -81,18 +81,28 @@ def _serve(places: Places, lock: int, log: LogFile, idle_seconds: float) -> int:
     started = int(time.time() * 1000)
     _write(about, f'{{"pid":{os.getpid()},"version":"{__version__}","startedAt":{started}}}')
 
+    held = [lock]
+
     def release() -> None:
-        """Let the lock go; what is said of us goes first, or it would be the next runner's."""
-        _remove(about)
-        os.close(lock)
+        """Let the lock go, once; what is said of us goes first, or it would be the next runner's."""
+        if held:
+            _remove(about)
+            os.close(held.pop())
 
     log(f"runner {__version__} begins")
     try:
         status = _run(places, release, log, idle_seconds)
     except SidekeepError as error:
-        log(f"the store cannot be opened: {error.code} {error.message}")
-        release()
+        log(f"the store cannot be served: {error.code} {error.message}")
         status = 1
+    except Exception:
+        # Nobody reads the standard error of a detached process.
+        import traceback
+
+        log(traceback.format_exc())
+        status = 1
+    finally:
+        release()
     log(f"runner ends ({status})")
     return status
 

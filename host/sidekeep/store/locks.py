@@ -47,6 +47,53 @@ def lock_within(fd: int, mode: int, seconds: float) -> bool:
     return True
 
 
+def own_lock_file(path: str) -> int:
+    """Make a lock file and hold it exclusively, surely the one that the name leads to: whoever takes it for a dead
+    process's file may remove it just before it is locked."""
+    while True:
+        fd = open_lock_file(path)
+        lock(fd, EXCLUSIVE, wait=True)
+        if _leads_to(path, fd):
+            return fd
+        os.close(fd)
+
+
+def remove_if_dead(path: str, *beside: str) -> bool:
+    """Remove a lock file that nobody holds, and files `beside` it; whether that was done."""
+    try:
+        fd = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        fd = -1
+    try:
+        if fd >= 0 and not (lock(fd, EXCLUSIVE, wait=False) and _leads_to(path, fd)):
+            return False
+        if sys.platform == "win32" and fd >= 0:
+            os.close(fd)  # there nobody can remove a file that another has open
+            fd = -1
+        # Removed under the lock: who waits for it sees that its name leads elsewhere.
+        for name in (*beside, path):
+            _remove(name)
+    finally:
+        if fd >= 0:
+            os.close(fd)
+    return True
+
+
+def _leads_to(path: str, fd: int) -> bool:
+    try:
+        named, held = os.stat(path), os.fstat(fd)
+    except FileNotFoundError:
+        return False
+    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
 def is_held(path: str) -> bool:
     """Does a living process hold the exclusive lock of this file?"""
     try:

@@ -53,8 +53,9 @@ def _start(tx: Tx, thread: ThreadRow, run: RunRow, move: str, watched: bool) -> 
         found: Environment | Refusal = resolve(tx, thread, run)
     except Refusal as error:
         found = error
-    _write_user_node(tx, thread, run)
-    tx.change("queue.updated", thread.id)
+    if run.user_node is None:
+        _write_user_node(tx, thread, run)
+        tx.change("queue.updated", thread.id)
     if isinstance(found, Refusal):
         _begin(tx, thread, run)
         finish.fail(tx, thread, run, move, found, watched=watched)
@@ -118,8 +119,6 @@ def verify_again(tx: Tx, run: RunRow) -> None:
 
 def _write_user_node(tx: Tx, thread: ThreadRow, run: RunRow) -> None:
     """The message of a turn that waited in the queue is written when it starts."""
-    if run.user_node is not None:
-        return
     payload = normal_input(run.input)
     titles.name_by_first_line(thread, payload)
     node = tree.append(tx, thread, thread.leaf, "user_message", payload)

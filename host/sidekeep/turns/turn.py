@@ -27,7 +27,7 @@ from sidekeep.turns.stream import Answer, Live
 
 # A provider that does not let go of a cancelled call does not hold up the user's stop.
 LET_GO_SECONDS = 0.1
-_RETRY_SECONDS = (0.05, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_RETRY_SECONDS = (0.05, 0.5, 1.0, 2.0, 5.0)
 #: Kinds that make the conversation fit their model themselves, with its own tokenizer.
 FIT_THEMSELVES = frozenset(("local", "extract"))
 
@@ -222,8 +222,9 @@ class Turn:
         self._show_end(said, node_id if said.anything else None)
 
     def _show_end(self, said: Said, node_id: str | None) -> None:
-        for item_id in said.items:
-            self._live.end(item_id, node_id if item_id == said.items[-1] else None)
+        """The end of the item that became a node; of those that became none the turn's last event tells."""
+        if node_id is not None and said.items:
+            self._live.end(said.items[-1], node_id)
 
     async def _move(self, move: Move) -> None:
         """One of the ends, under the fence that the claim saw. Raises Gone when the attempt is over."""
@@ -241,7 +242,7 @@ class Turn:
 
         Raises a Refusal, and what no waiting mends.
         """
-        for pause in (*_RETRY_SECONDS, *([_RETRY_SECONDS[-1]] * 1000)):
+        for pause in (*_RETRY_SECONDS, *([_RETRY_SECONDS[-1]] * 5000)):
             try:
                 return await self._work.write(decide, settled)
             except SidekeepError as error:
