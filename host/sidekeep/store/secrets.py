@@ -25,6 +25,16 @@ def sealed(tx: Tx, name: str) -> bytes:
     return bytes(row[0])
 
 
+def all_sealed(tx: Tx) -> list[tuple[str, bytes]]:
+    """Every secret's name and ciphertext."""
+    return [(name, bytes(secret)) for name, secret in tx.all("SELECT name, sealed FROM secrets ORDER BY name")]
+
+
+def replace_sealed(tx: Tx, name: str, secret: bytes) -> None:
+    """The same value under another key: its age stays, and nobody is told."""
+    tx.run("UPDATE secrets SET sealed = ? WHERE name = ?", (secret, name))
+
+
 def bind_origin(tx: Tx, name: str, origin: str) -> str:
     """The origin this secret is bound to: the first it was used with."""
     tx.run("UPDATE secrets SET origin = ? WHERE name = ? AND origin IS NULL", (origin, name))
