@@ -1,7 +1,6 @@
 """The working thread's life: opens the store while ops wait, then runs the engine."""
 
 import gc
-import traceback
 from _queue import SimpleQueue
 from _thread import start_new_thread
 from time import monotonic
@@ -38,15 +37,21 @@ def work_until_end(
         _refuse_everything(inbox, intake, outlet, error)
         return
     except Exception as error:
-        log(traceback.format_exc())
+        log(_trace())
         _refuse_everything(inbox, intake, outlet, Internal(f"The host could not start: {error}."))
         return
     try:
         engine.run()
     except Exception as error:
-        log(traceback.format_exc())
+        log(_trace())
         outlet.send([answers.refused(Request.fault(fault := Internal(f"An internal fault: {error}.")), fault)])
         _refuse_everything(inbox, intake, outlet, fault)
+
+
+def _trace() -> str:
+    import traceback  # slow to import, and a host that works never needs it
+
+    return traceback.format_exc()
 
 
 def _open(

@@ -5,6 +5,8 @@ from _queue import SimpleQueue
 from _thread import allocate_lock, start_new_thread
 from typing import Any
 
+from sidekeep.host import light as light  # isort: skip - before whatever imports msgspec
+
 from sidekeep.host.outlet import Outlet
 from sidekeep.host.request import FAULT, Request
 from sidekeep.model.errors import Overloaded, WireError

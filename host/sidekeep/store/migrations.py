@@ -1,8 +1,7 @@
 """The ladder of schema steps, each a file of `schema/`, and the guard against newer stores."""
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
@@ -11,8 +10,7 @@ from sidekeep.model.errors import StorageCorrupt, StoreNewer
 SCHEMA_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schema")
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One file `NNNN_name.sql`; `exclusive` when its first lines say that it raises minWriter."""
 
     number: int
@@ -21,8 +19,7 @@ class Step:
     exclusive: bool
 
 
-@dataclass(frozen=True)
-class Versions:
+class Versions(NamedTuple):
     """What `meta` says of a store; `schema` is 0 for an empty file."""
 
     schema: int
@@ -33,9 +30,13 @@ class Versions:
 def ladder(folder: str = SCHEMA_FOLDER) -> list[Step]:
     """All steps in order; their numbers are 1, 2, 3 … without a gap."""
     steps = []
-    for path in sorted(Path(folder).glob("[0-9]*.sql")):
-        text = path.read_text(encoding="utf-8")
-        steps.append(Step(int(path.name[:4]), path.stem, text, "-- raises minWriter" in text))
+    for file_name in sorted(os.listdir(folder)):
+        name, dot_sql = os.path.splitext(file_name)
+        if dot_sql != ".sql" or not name[:1].isdigit():
+            continue
+        with open(os.path.join(folder, file_name), encoding="utf-8") as file:
+            text = file.read()
+        steps.append(Step(int(name[:4]), name, text, "-- raises minWriter" in text))
     assert [step.number for step in steps] == list(range(1, len(steps) + 1)), "the ladder has a gap"
     return steps
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import apsw
 
@@ -20,16 +19,18 @@ def _silent(_what: str, _pct: int | None) -> None:
     """The progress of callers that show none."""
 
 
-@dataclass
 class Store:
     """An open store: its writer connection and the shared lock that says this process uses the schema."""
 
-    places: Places
-    db: apsw.Connection
-    store_id: str
-    schema_lock: int
-    vfs: str | None = None
-    readers: list[apsw.Connection] = field(default_factory=list)
+    def __init__(
+        self, places: Places, db: apsw.Connection, store_id: str, schema_lock: int, vfs: str | None = None
+    ) -> None:
+        self.places = places
+        self.db = db
+        self.store_id = store_id
+        self.schema_lock = schema_lock
+        self.vfs = vfs
+        self.readers: list[apsw.Connection] = []
 
     def reader(self) -> apsw.Connection:
         """Another connection of this process, for queries beside the writer."""

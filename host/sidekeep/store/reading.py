@@ -1,7 +1,6 @@
 """One consistent view for several reads."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 import apsw
 
@@ -9,14 +8,30 @@ from sidekeep.store.connection import typed
 from sidekeep.store.tx import Tx
 
 
-@contextmanager
-def reading(tx: Tx) -> Iterator[Tx]:
-    """All reads inside see the store as it was at the first. Raises the product's errors."""
-    try:
-        tx.run("BEGIN")
+class reading:
+    """All reads inside see the store as it was at the first. Raises the product's errors.
+
+    A class and not a generator: `contextlib` would be the only thing that a host's start imports for it.
+    """
+
+    __slots__ = ("_tx",)
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+
+    def __enter__(self) -> Tx:
         try:
-            yield tx
-        finally:
-            tx.run("ROLLBACK")
-    except apsw.Error as error:
-        raise typed(error) from error
+            self._tx.run("BEGIN")
+        except apsw.Error as error:
+            raise typed(error) from error
+        return self._tx
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        try:
+            self._tx.run("ROLLBACK")
+        except apsw.Error as fault:
+            error = error or fault
+        if isinstance(error, apsw.Error):
+            raise typed(error) from error
