@@ -1,0 +1,1 @@
+"""The measurements: each workload beside its yardstick, in turns, in one run."""
