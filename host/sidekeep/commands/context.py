@@ -11,9 +11,11 @@ T = TypeVar("T")
 
 
 class Context:
-    """Who asks, and what the process lends. `work` is set by commands that give the runner something to do."""
+    """Who asks, and what the process lends. `work` is set by commands that give the runner something to do,
+    `after` to what has to be done once the command is on disk (again after a death, so that it may be lost).
+    """
 
-    __slots__ = ("client_id", "places", "plain", "seal", "submission_id", "work")
+    __slots__ = ("after", "client_id", "places", "plain", "seal", "submission_id", "work")
 
     def __init__(
         self,
@@ -29,6 +31,7 @@ class Context:
         self.places = places
         self.seal = seal
         self.work = False
+        self.after: Callable[[], None] | None = None
 
 
 def given(value: T | UnsetType, default: Any = None) -> Any:

@@ -9,7 +9,11 @@ from sidekeep.store.tx import Tx
 
 
 def put(tx: Tx, op: SecretSet, ctx: Context) -> dict[str, Any]:
+    from sidekeep.vault import Vault  # brings the cryptography: only where it is needed
+    from sidekeep.vault.resealing import settle
+
     secrets.put(tx, op.name, ctx.seal(op.name, op.value))
+    ctx.after = settle(tx, Vault(ctx.places))
     return {}
 
 

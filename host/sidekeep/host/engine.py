@@ -27,7 +27,17 @@ BELL, GONE, END = "bell", "gone", "end"
 IDLE_SECONDS = 0.5
 CHECKPOINT_AT_IDLE_PAGES = 1024
 # Expected to take longer than 5 ms: they do not hold up the others of a group.
-ALONE = frozenset(("thread.fork", "thread.delete", "branch.delete", "thread.selectBranch", "node.delete"))
+ALONE = frozenset(
+    (
+        "thread.fork",
+        "thread.delete",
+        "branch.delete",
+        "thread.selectBranch",
+        "node.delete",
+        "vault.rekey",
+        "vault.unlock",
+    )
+)
 
 Send = Callable[[list[bytes]], None]
 
@@ -156,10 +166,18 @@ class Engine:
                 if unit.error is None and not unit.replayed:
                     self._committed = True
                     self._work = self._work or context.work
+                    self._do_after(context)
                 self._answered(request)
         if self._out:
             out, self._out = self._out, []
             self._send(out)
+
+    def _do_after(self, context: Context) -> None:
+        if context.after is not None:
+            try:
+                context.after()
+            except SidekeepError as error:
+                self._log(f"what follows a commit waits for the next chance: {error.message}")
 
     def _query(self, request: Request) -> bytes:
         context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)

@@ -7,7 +7,7 @@ the next `settle` does.
 
 from collections.abc import Callable
 
-from sidekeep.model.errors import SidekeepError
+from sidekeep.model.errors import SidekeepError, VaultLocked
 from sidekeep.store import secrets
 from sidekeep.store.tx import Tx
 from sidekeep.vault import sealed
@@ -30,11 +30,17 @@ def rekey(tx: Tx, vault: Vault, passphrase: str | None = None) -> Callable[[], N
 
 
 def settle(tx: Tx, vault: Vault) -> Callable[[], None] | None:
-    """Go on with a `rekey` that a death interrupted; None where there is nothing to go on with."""
+    """Go on with a `rekey` that a death interrupted, if there is one and its keys are in reach.
+
+    Returns what has to be called once the transaction is on disk.
+    """
     keys = vault.keys()
     if len(keys) < 2:
         return None
-    vault.reach((*_in_use(tx), keys[-1]))
+    try:
+        vault.reach((*_in_use(tx), keys[-1]))
+    except VaultLocked:
+        return None
     return _reseal(tx, vault, keys[-1])
 
 
