@@ -41,7 +41,7 @@ PARAMS = (
 Resolve = Callable[[str], str]
 
 
-class TextBlock(Struct, tag="text", frozen=True):
+class TextBlock(Struct, tag="text", frozen=True, gc=False):
     """Words of the user, of the model or of a tool."""
 
     text: str

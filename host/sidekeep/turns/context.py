@@ -28,11 +28,8 @@ class SessionContext(Struct):
     path: list[PathNode]
 
 
-# Only what a model call needs of each payload: decoding less is what keeps a long path quick.
-class _Text(Struct, tag_field="type", tag="text"):
-    text: str
-
-
+# Only what a model call needs of each payload, and text as the block that is sent: decoding less, and nothing
+# twice, is what keeps a long path quick.
 class _Image(Struct, tag_field="type", tag="image", rename="camel"):
     attachment_id: str
 
@@ -48,20 +45,21 @@ class _Attached(Struct, rename="camel"):
 
 
 class _User(Struct, rename="camel"):
-    content: list[_Text | _Image]
+    content: list[TextBlock | _Image]
     attached_context: list[_Attached] = field(default_factory=list)
     attachment_ids: list[str] = field(default_factory=list)
     steered: bool = False
 
     def named(self) -> list[str]:
         """The attachments whose bytes this message needs."""
-        ids = [block.attachment_id for block in self.content if isinstance(block, _Image)]
-        ids += [c.attachment_id for c in self.attached_context if c.text is None and c.attachment_id is not None]
-        return ids + self.attachment_ids
+        ids = [block.attachment_id for block in self.content if type(block) is _Image]
+        if self.attached_context:
+            ids += [c.attachment_id for c in self.attached_context if c.text is None and c.attachment_id is not None]
+        return ids + self.attachment_ids if self.attachment_ids else ids
 
 
 class _Assistant(Struct, rename="camel"):
-    content: list[_Text | _Image]
+    content: list[TextBlock | _Image]
     reasoning: str | None = None
     provider_state: dict[str, Any] | None = None
 
@@ -75,7 +73,7 @@ class _Call(Struct, rename="camel"):
 class _Result(Struct, rename="camel"):
     item_id: str
     ok: bool
-    content_for_llm: list[_Text | _Image]
+    content_for_llm: list[TextBlock | _Image]
 
 
 _user = msgspec.json.Decoder(_User).decode
@@ -134,11 +132,10 @@ class _Derivation:
             self._turns.append(len(self._messages))
         self._asking = None
         ids = said.named()
-        if ids or said.attached_context:
-            content = self._with_attachments(said, ids)
-        else:
-            content = [TextBlock(b.text) for b in said.content if isinstance(b, _Text)]
-        self._messages.append(Message("user", content))
+        whole: Any = said.content  # all text where nothing is attached
+        self._messages.append(
+            Message("user", self._with_attachments(said, ids) if ids or said.attached_context else whole)
+        )
 
     def _with_attachments(self, said: _User, ids: list[str]) -> list[Block]:
         """What is attached stands before the words: a question is read best after its material."""
@@ -161,15 +158,14 @@ class _Derivation:
             nonce=self._nonce,
         )
 
-    def _blocks(self, content: list[_Text | _Image]) -> list[Block]:
+    def _blocks(self, content: list[TextBlock | _Image]) -> list[Block]:
         return [
-            TextBlock(block.text) if isinstance(block, _Text) else self._attachments.block(block.attachment_id)
-            for block in content
+            block if isinstance(block, TextBlock) else self._attachments.block(block.attachment_id) for block in content
         ]
 
     def _on_assistant(self, node: PathNode) -> None:
         said = _assistant(node.payload)
-        content: list[Block] = [TextBlock(b.text) for b in said.content if isinstance(b, _Text) and b.text]
+        content: list[Block] = [block for block in said.content if type(block) is TextBlock and block.text]
         self._asking = Message("assistant", content, reasoning=said.reasoning, provider_state=said.provider_state)
         if not content:
             self._uneven = True
