@@ -1,6 +1,7 @@
 """The working thread's life: opens the store while ops wait, then runs the engine."""
 
 import gc
+import os
 from _queue import SimpleQueue
 from _thread import start_new_thread
 from time import monotonic
@@ -10,8 +11,8 @@ from sidekeep.host import answers
 from sidekeep.host.outlet import Outlet
 from sidekeep.host.request import Request
 from sidekeep.model.errors import Internal, SidekeepError
+from sidekeep.model.logfile import LogFile
 from sidekeep.model.places import Places
-from sidekeep.store.log import Log
 from sidekeep.wire.answers import dump
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def work_until_end(
     subscribe: str | None,
 ) -> None:
     """Serve the inbox until it says `end`. An exception answers everything with `internal`; it never ends silently."""
-    log = Log(places, "host")
+    echo = 2 if os.environ.get("SIDEKEEP_LOG") == "debug" else None
+    log = LogFile(os.path.join(places.logs, "host.log"), echo=echo)
     try:
         engine = _open(places, inbox, intake, outlet, about, origin, client_id, subscribe, log)
     except SidekeepError as error:
@@ -63,7 +65,7 @@ def _open(
     origin: str,
     client_id: str,
     subscribe: str | None,
-    log: Log,
+    log: LogFile,
 ) -> Any:
     from sidekeep.host.clients import Clients
     from sidekeep.host.election import Election
