@@ -77,6 +77,8 @@ class Election:
         if wait > 0:
             self._log(f"runners died before their first commit; the next start is in {wait:.0f} s")
             return wait
+        # What a dead runner said of itself is not said of the next one while that starts.
+        _remove(self._places.runner_lock + ".json")
         os.set_inheritable(fd, True)
         command = [*runner_command(), "--lock-fd", str(fd), "--state", self._places.state]
         environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
@@ -151,3 +153,10 @@ def runner_command() -> list[str]:
     paths = list(dict.fromkeys((os.path.dirname(package), *(path for path in sys.path if path))))
     code = f"import sys; sys.path[:0] = {paths!r}; from sidekeep.runner.main import main; sys.exit(main())"
     return [sys.executable, "-IS", "-c", code]
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

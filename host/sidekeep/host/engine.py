@@ -13,6 +13,7 @@ from sidekeep.host.clients import Clients
 from sidekeep.host.dispatch import handler
 from sidekeep.host.election import Election
 from sidekeep.host.events import Feed
+from sidekeep.host.pacing import Pacer
 from sidekeep.host.presence import Presence
 from sidekeep.host.request import COMMAND, FAULT, QUERY, Request
 from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError
@@ -79,6 +80,7 @@ class Engine:
         self._group_bytes = 0
         self._out: list[bytes] = []
         self._committed = False
+        self._pacer = Pacer()
         self._work = True
         self._ask_again: float | None = None
         self._idle_due: float | None = monotonic() + IDLE_SECONDS
@@ -122,7 +124,7 @@ class Engine:
         return batch
 
     def _patience(self) -> float | None:
-        dues = [due for due in (self._idle_due, self._ask_again) if due is not None]
+        dues = [due for due in (self._idle_due, self._ask_again, self._pacer.due) if due is not None]
         return max(0.0, min(dues) - monotonic()) if dues else None
 
     # ---- one op ----
@@ -214,6 +216,7 @@ class Engine:
         """A snapshot, and from then on the events that are newer. Raises NotFound."""
         # What others have to hear first goes out first, so that nobody misses what the snapshot holds.
         self._tell()
+        self._send_events(self._pacer.release())
         with reading(self._read()) as tx:
             shown = self._feed.snapshot_of(tx, thread_id)
             (newest,) = tx.one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
@@ -233,11 +236,10 @@ class Engine:
     # ---- after a batch ----
 
     def _after(self) -> None:
-        if self._committed:
-            self._committed = False
-            if self._bell is not None:
-                self._bell.ring()
-        self._tell()
+        own, self._committed = self._committed, False
+        if own and self._bell is not None:
+            self._bell.ring()
+        self._tell(own=own)
         if self._ask_again is not None and monotonic() >= self._ask_again:
             self._work = True
         if self._work or self._feed.work_changed:
@@ -246,10 +248,10 @@ class Engine:
             self._idle_due = None
             self._when_idle()
 
-    def _tell(self) -> None:
-        """Write every event that is due."""
+    def _tell(self, *, own: bool = False) -> None:
+        """Write every event that is due; `own` when this port's commands may be behind them."""
         with reading(self._read()) as tx:
-            self._send_events(self._feed.events(tx))
+            self._send_events(self._pacer.paced(self._feed.events(tx), own=own))
         self._send_events(self._feed.live_events())
 
     def _send_events(self, events: Iterable[dict[str, Any]]) -> None:
