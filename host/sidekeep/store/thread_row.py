@@ -38,9 +38,12 @@ _COLUMN = {
 
 
 class ThreadRow:
-    """One row of `threads`; `set` notes what changed. `leaf_id` is the UUID of the node under `leaf`."""
+    """One row of `threads`; `set` notes what changed. `leaf_id` is the UUID of the node under `leaf`.
 
-    __slots__ = (*COLUMNS, "_before", "dirty", "leaf_id")
+    `leaf_digest` is known after an append in the same transaction, so that the next one need not look it up.
+    """
+
+    __slots__ = (*COLUMNS, "dirty", "leaf_digest", "leaf_id")
 
     id: str
     k: int
@@ -80,6 +83,7 @@ class ThreadRow:
         for name, value in zip(COLUMNS, row, strict=False):
             setattr(self, name, value)
         self.leaf_id: str | None = row[len(COLUMNS)]
+        self.leaf_digest: str | None = None
         self.dirty: dict[str, Any] = {}
 
     def set(self, name: str, value: object) -> None:
@@ -89,10 +93,11 @@ class ThreadRow:
             self.dirty.setdefault(name, before)
             setattr(self, name, value)
 
-    def move_leaf(self, key: int | None, node_id: str | None) -> None:
+    def move_leaf(self, key: int | None, node_id: str | None, digest: str | None = None) -> None:
         """Only `tree.set_active_head` and `tree.append` call this."""
         self.set("leaf", key)
         self.leaf_id = node_id
+        self.leaf_digest = digest
 
     def append_content(self, now: int) -> None:
         """Only appended content moves `updatedAt`; it never goes back."""

@@ -67,7 +67,9 @@ def append(
     """
     parent_digest = None
     parent_id = None
-    if parent is not None:
+    if parent is not None and parent == thread.leaf and thread.leaf_digest is not None:
+        parent_id, parent_digest = thread.leaf_id, thread.leaf_digest
+    elif parent is not None:
         found = tx.one("SELECT id, digest FROM nodes WHERE k = ?", (parent,))
         if found is None or parent >> 32 != thread.k:
             raise NotFound("The parent is not a node of this thread.")
@@ -88,7 +90,7 @@ def append(
         if preview:
             thread.set("preview", preview)
     if move:
-        thread.move_leaf(key, node_id)
+        thread.move_leaf(key, node_id, digest)
     tx.change("thread.node", thread.id, node_id, seq)
     return node
 
