@@ -66,6 +66,16 @@ def key_file(places: Places, key_id: str) -> str:
     return os.path.join(places.vault, f"{key_id}.key")
 
 
+def key_files(places: Places) -> list[str]:
+    """Ids of the keys that lie in files, the oldest first."""
+    try:
+        names = [name for name in os.listdir(places.vault) if name.endswith(".key")]
+    except FileNotFoundError:
+        return []
+    paths = sorted((os.path.join(places.vault, name) for name in names), key=lambda path: os.stat(path).st_mtime_ns)
+    return [os.path.basename(path).removesuffix(".key") for path in paths]
+
+
 def load(places: Places) -> Record | None:
     """The record, None before the first secret. Raises VaultLocked when it is there and cannot be read."""
     try:

@@ -15,7 +15,7 @@ from sidekeep.model.errors import InvalidCommand, NotFound, VaultLocked
 from sidekeep.model.places import Places, private_file, private_folder
 from sidekeep.store import locks
 from sidekeep.vault import keyring_door, sealed
-from sidekeep.vault.record import VERSION, Key, Record, key_file, load, save, sync_folder, write_durably
+from sidekeep.vault.record import VERSION, Key, Record, key_file, key_files, load, save, sync_folder, write_durably
 
 _LOCK_SECONDS = 15.0
 #: For so long a keyring that did not answer is not asked again by this process.
@@ -44,6 +44,8 @@ class Vault:
     def open(self, name: str, secret: bytes) -> str:
         """The value. Raises NotFound for what this vault did not seal under this name."""
         record = load(self._places)
+        if record is None and key_files(self._places):
+            record = self._create()
         if record is not None:
             self._usable(record)
             try:
@@ -113,7 +115,10 @@ class Vault:
         with self._changing() as record:
             entry = self._put_away(key, passphrase)
             old = record or Record(VERSION, ())
-            save(self._places, msgspec.structs.replace(old, keys=(*old.keys, entry), locked=False))
+            new = msgspec.structs.replace(old, keys=(*old.keys, entry), locked=False)
+            save(self._places, new)
+            if record is not None:
+                self._sweep(new)
         return entry.id
 
     def remove_keys(self, key_ids: Iterable[str]) -> None:
@@ -127,16 +132,18 @@ class Vault:
             if not gone or not kept:
                 return
             retired = (*record.retired, *(entry.id for entry in gone))[-32:]
-            save(self._places, msgspec.structs.replace(record, keys=kept, retired=retired))
             for entry in gone:
                 self._destroy(entry)
+            save(self._places, msgspec.structs.replace(record, keys=kept, retired=retired))
 
     # --- the key and its places ---
 
     def _create(self) -> Record:
         with self._changing() as record:
             if record is None:
-                record = Record(VERSION, (self._put_away(sealed.new_key(), None),))
+                # A key file without a record is one whose record was lost: secrets may hang on it.
+                found = tuple(Key(key_id, "file") for key_id in key_files(self._places))
+                record = Record(VERSION, found or (self._put_away(sealed.new_key(), None),))
                 save(self._places, record)
             return record
 
@@ -223,6 +230,13 @@ class Vault:
             f"The vault's key is in the system's keyring, which is out of reach ({why}). Unlock the keyring, or run "
             "`sidekeep vault unlock` in a session that reaches it."
         )
+
+    def _sweep(self, record: Record) -> None:
+        """Key files that no record ever named: made just before a death, they seal nothing."""
+        named = {entry.id for entry in record.keys}
+        for key_id in key_files(self._places):
+            if key_id not in named:
+                os.unlink(key_file(self._places, key_id))
 
     def _destroy(self, entry: Key) -> None:
         self._close_session(entry.id)
