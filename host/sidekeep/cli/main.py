@@ -56,8 +56,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        return fail(Status.NOT_SO, "internal", log_fault(error), as_json=as_json)
+        return fail(Status.NOT_SO, "internal", log_fault(error, _state(words)), as_json=as_json)
     return done if isinstance(done, int) else Status.DONE
+
+
+def _state(words: Sequence[str]) -> str | None:
+    """The state folder that a command line names, for the log of a command that failed."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == "--state" and following:
+            return os.path.expanduser(following)
+        if word.startswith("--state="):
+            return os.path.expanduser(word.removeprefix("--state="))
+    return None
 
 
 def _sentence(error: CycloptsError) -> str:

@@ -1,11 +1,16 @@
 """How a command ends: its exit status, its one sentence, or its one JSON document."""
 
 import os
+import re
 import sys
 import traceback
 from enum import IntEnum
 
 from sidekeep.model.errors import SidekeepError
+
+# C0 but tab and line feed, DEL, C1, and what turns the direction of writing (for one line: breaks too).
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_COMMANDS_AND_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class Status(IntEnum):
@@ -46,6 +51,17 @@ def say(text: str) -> None:
     sys.stdout.write(text.encode(errors="replace").decode() + "\n")
 
 
+def printable(text: str, *, one_line: bool = False) -> str:
+    """Text from a page or a model without what would command a terminal: control and direction characters."""
+    return (_COMMANDS_AND_BREAKS if one_line else _COMMANDS).sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def heading(text: str) -> str:
+    """Bold on a terminal, plain elsewhere."""
+    plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
+    return text if plain else f"\x1b[1m{text}\x1b[0m"
+
+
 def fail(status: int, code: str, sentence: str, *, as_json: bool) -> int:
     """Says what went wrong: a sentence on stderr, with `--json` a document on stdout."""
     if as_json:
@@ -55,14 +71,14 @@ def fail(status: int, code: str, sentence: str, *, as_json: bool) -> int:
     return status
 
 
-def log_fault(error: Exception) -> str:
-    """Keeps the traceback of a fault of our own in the log; returns the sentence that says where."""
+def log_fault(error: Exception, state: str | None = None) -> str:
+    """Keeps the traceback of a fault of our own in the store's log; returns the sentence that says where."""
     text = "".join(traceback.format_exception(error))
     if os.environ.get("SIDEKEEP_LOG") == "debug":
         sys.stderr.write(text)
     from sidekeep.model.places import Places, private_file, private_folder
 
-    folder = Places().logs
+    folder = Places(state).logs
     path = os.path.join(folder, "cli.log")
     try:
         private_folder(folder)

@@ -12,12 +12,17 @@ PATIENCE_SECONDS = 20.0
 _PAUSE = (0.0005, 0.0005, 0.001, 0.001, 0.002, 0.002, 0.005)
 
 
+def sqlite_version() -> str:
+    """The version of the SQLite that reads and writes the store."""
+    return apsw.sqlite_lib_version()
+
+
 def check_sqlite(version: str | None = None) -> None:
     """Refuse an SQLite with the defect that loses commits when two connections reset the log.
 
     It is in 3.7.0 to 3.51.2; raises Internal.
     """
-    found = version or apsw.sqlite_lib_version()
+    found = version or sqlite_version()
     if tuple(int(part) for part in found.split(".")[:3]) < OLDEST_SQLITE:
         raise Internal(
             f"SQLite {found} can lose acknowledged commits; install apsw 3.51.3 or newer "

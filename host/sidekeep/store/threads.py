@@ -44,6 +44,11 @@ def live(tx: Tx, thread_id: str) -> ThreadRow:
     return row
 
 
+def ids_that_begin(tx: Tx, beginning: str, limit: int) -> list[str]:
+    """Ids of threads outside the trash; `beginning` is lower-case hexadecimal with hyphens."""
+    return [row[0] for row in tx.all(sql.begin_with, (beginning, beginning + "g", limit))]
+
+
 def _cursor_text(row: ThreadRow) -> str:
     return base64.urlsafe_b64encode(f"{row.updated_at}:{row.id}".encode()).decode().rstrip("=")
 

@@ -12,3 +12,6 @@ SELECT k, id, title, title_source, title_mark, created_at, updated_at, leaf, nex
   source, channel, account_id, peer_id, peer_display, grouping, status, unread, preview, deleted_at, fence,
   (SELECT id FROM nodes WHERE k = threads.leaf)
 FROM threads
+
+-- name: begin_with
+SELECT id FROM threads WHERE id >= ? AND id < ? AND deleted_at IS NULL ORDER BY id LIMIT ?
