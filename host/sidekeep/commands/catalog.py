@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "settings.set": ("settings", "put"),
     "connection.save": ("connections", "save"),
     "connection.delete": ("connections", "delete"),
+    "connection.models": ("connections", "models"),
+    "connection.verify": ("connections", "verify"),
     "secret.set": ("secrets", "put"),
     "secret.delete": ("secrets", "delete"),
     "vault.unlock": ("vault", "unlock"),

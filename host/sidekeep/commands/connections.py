@@ -1,10 +1,11 @@
-"""`connection.save`, `connection.list`, `connection.delete`."""
+"""`connection.save`, `connection.list`, `connection.delete`; `connection.models` and `connection.verify` are jobs."""
 
 from typing import Any
 
-from sidekeep.commands.context import Context
-from sidekeep.model.errors import InvalidCommand
-from sidekeep.model.ops import ConnectionDelete, ConnectionList, ConnectionSave
+from sidekeep.commands import jobs
+from sidekeep.commands.context import Context, given
+from sidekeep.model.errors import InvalidCommand, NotFound
+from sidekeep.model.ops import ConnectionDelete, ConnectionList, ConnectionModels, ConnectionSave, ConnectionVerify
 from sidekeep.store import connections
 from sidekeep.store.tx import Tx
 
@@ -46,3 +47,23 @@ def listing(tx: Tx, _op: ConnectionList, _ctx: Context) -> dict[str, Any]:
 def delete(tx: Tx, op: ConnectionDelete, _ctx: Context) -> dict[str, Any]:
     connections.delete(tx, op.connection_id)
     return {}
+
+
+def models(tx: Tx, op: ConnectionModels, ctx: Context) -> dict[str, Any]:
+    return _ask(tx, op, ctx)
+
+
+def verify(tx: Tx, op: ConnectionVerify, ctx: Context) -> dict[str, Any]:
+    return _ask(tx, op, ctx)
+
+
+def _ask(tx: Tx, op: ConnectionModels | ConnectionVerify, ctx: Context) -> dict[str, Any]:
+    """The job of the op's own name."""
+    if connections.get(tx, op.connection_id) is None:
+        raise NotFound(f"No connection {op.connection_id}.")
+    params = {"connectionId": op.connection_id}
+    model_id = given(op.model_id)
+    if model_id is not None:
+        params["modelId"] = model_id
+    kind = "connection.models" if isinstance(op, ConnectionModels) else "connection.verify"
+    return jobs.begin(tx, ctx, kind, params)

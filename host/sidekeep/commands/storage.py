@@ -1,11 +1,11 @@
-"""`storage.status`: how much is kept, and how near the quota is."""
+"""`storage.status`: how much is kept, how near the quota is, and whether the state folder's place is safe."""
 
 import os
 from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.ops import StorageStatus
-from sidekeep.store import quota
+from sidekeep.store import place, quota
 from sidekeep.store.tx import Tx
 
 
@@ -17,7 +17,7 @@ def status(tx: Tx, _op: StorageStatus, ctx: Context) -> dict[str, Any]:
             size += os.stat(ctx.places.database + ending).st_size
         except FileNotFoundError:
             continue
-    return {
+    shown: dict[str, Any] = {
         "attachmentsBytes": usage.all_bytes,
         "attachmentsLimit": usage.limit,
         "evictableBytes": usage.evictable_bytes,
@@ -25,3 +25,7 @@ def status(tx: Tx, _op: StorageStatus, ctx: Context) -> dict[str, Any]:
         "blobs": usage.blobs,
         "warn": usage.evictable_bytes >= usage.limit * 4 // 5,
     }
+    warnings = place.warnings(ctx.places.state)
+    if warnings:
+        shown["warnings"] = warnings
+    return shown

@@ -73,6 +73,7 @@ def _open(
     from sidekeep.host.events import Feed
     from sidekeep.host.presence import Presence, remove_the_dead
     from sidekeep.model.clock import now_ms
+    from sidekeep.store import place
     from sidekeep.store.bell import HAS_BELL, Bell
     from sidekeep.store.doorway import Doorway
     from sidekeep.store.opener import open_store
@@ -119,7 +120,7 @@ def _open(
         seal=_sealer(places),
         log=log,
     )
-    outlet.send([dump({"type": "store.ready", "storeId": store.store_id}).encode()])
+    outlet.send([dump(_ready(store.store_id, place.warnings(places.state))).encode()])
     presence.tell([])
     if subscribe is not None:
         engine.greet(client_id, subscribe)
@@ -128,6 +129,13 @@ def _open(
     gc.set_threshold(20_000, 20, 50)
     start_new_thread(_listen if bell is not None else _poll, (bell, inbox, BELL))
     return engine
+
+
+def _ready(store_id: str, warnings: list[dict[str, str]]) -> dict[str, object]:
+    ready: dict[str, object] = {"type": "store.ready", "storeId": store_id}
+    if warnings:
+        ready["warnings"] = warnings
+    return ready
 
 
 def _listen(bell: Any, inbox: "SimpleQueue[Any]", ring: str) -> None:

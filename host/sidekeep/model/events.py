@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from sidekeep.model.entities.base import AnyJson
+from sidekeep.model.entities.files import PlaceWarning
 from sidekeep.model.entities.runs import Code, Fault, ItemKind, QueuedTurn
 from sidekeep.model.entities.threads import ThreadMeta, ThreadNode, ThreadSnapshot
 from sidekeep.model.payloads import ApprovalDecision, StopReason, Usage
@@ -138,6 +139,7 @@ class StoreReady(Event, tag="store.ready", kw_only=True):
     """Ops are taken from now on; a client resends what it kept for this store."""
 
     store_id: str
+    warnings: list[PlaceWarning] | UnsetType = UNSET
 
 
 # --- a thread's subscribers ---
@@ -343,9 +345,10 @@ class JobProgress(Event, tag="job.progress", kw_only=True):
 
 
 class JobDone(Event, tag="job.done", kw_only=True):
-    """A job has ended; with `code` and `message` it failed."""
+    """A job has ended; with `code` and `message` it failed or was cancelled."""
 
     job_id: str
+    state: Literal["done", "failed", "cancelled"]
     data: AnyJson | UnsetType = UNSET
     code: Code | UnsetType = UNSET
     message: str | UnsetType = UNSET

@@ -6,19 +6,22 @@ At rest nothing wakes it without cause: it waits for the bell and, in a thread, 
 import asyncio
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from time import monotonic
 from typing import Any
 
+from sidekeep.jobs.bench import Bench
 from sidekeep.model.errors import SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.model.limits import RUNNER_IDLE_MS
+from sidekeep.model.places import Places
 from sidekeep.runner.hosts import Hosts
 from sidekeep.runner.live_writer import LiveWriter
 from sidekeep.runner.reader import Reader
 from sidekeep.runner.reconcile import reconcile_interrupted_runs
 from sidekeep.runner.writer import Writer
-from sidekeep.store import care, handover, room, run_queue, secrets
+from sidekeep.store import care, handover, jobs, room, run_queue, secrets
 from sidekeep.store.bell import Bell
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import Store
@@ -49,6 +52,7 @@ class Runner:
         *,
         version: str,
         release: Callable[[], None],
+        deposed: Callable[[], bool],
         log: Callable[[str], None],
         first_commit: Callable[[], None] = lambda: None,
         idle_seconds: float = RUNNER_IDLE_MS / 1000,
@@ -59,6 +63,7 @@ class Runner:
         self._bell = bell
         self._version = version
         self._release = release
+        self._deposed = deposed
         self._first_commit: Callable[[], None] | None = first_commit
         self._idle_seconds = idle_seconds
         self.log = log
@@ -72,13 +77,18 @@ class Runner:
         # Runs that could not be taken: how often so far, and when to try again.
         self._refused: dict[str, tuple[int, float]] = {}
         self._turns: dict[str, Turn] = {}
+        self._bench = Bench(self, self._start_job, self._again)
         self._alone_since: float | None = None
         self._care_due: float | None = monotonic() + CARE_AFTER_SECONDS
         self._cared = float("-inf")
         self._stopping = False
         self._fatal = False
 
-    # --- what turns need ---
+    # --- what turns and jobs need ---
+
+    @property
+    def places(self) -> Places:
+        return self._store.places
 
     async def write(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any:
         return await self._writer.run(decide, settled)
@@ -155,12 +165,13 @@ class Runner:
         """What the store says now: turns to stop or to drop, and runs to start."""
         leaving = self._stopping or handover.wanted_by_newer(self._store.places, self._version)
         try:
-            open_runs = await self.read(run_queue.open_runs)
+            open_runs, open_jobs = await self.read(lambda tx: (run_queue.open_runs(tx), jobs.open_jobs(tx)))
         except SidekeepError as error:
             self.log(f"the store could not be read: {error.message}")
             self._again(1.0)
             return
         self._steer({run.id: run for run in open_runs})
+        self._bench.look(open_jobs, leaving=bool(leaving))
         if leaving:
             return
         for run in run_queue.startable(open_runs, self._tasks):
@@ -169,7 +180,14 @@ class Runner:
             self._care_due = self._alone_since = None
             task = self._loop.create_task(self._execute(run.id))
             self._tasks[run.id] = task
-            task.add_done_callback(lambda done, run_id=run.id: self._ended(run_id, done))
+            task.add_done_callback(partial(self._ended, run.id))
+
+    def _start_job(self, name: str, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        self._care_due = self._alone_since = None
+        task = self._loop.create_task(work)
+        self._tasks[name] = task
+        task.add_done_callback(partial(self._ended, name))
+        return task
 
     def _steer(self, open_runs: dict[str, Waiting]) -> None:
         for run_id, turn in self._turns.items():
@@ -297,6 +315,12 @@ class Runner:
 
     async def _left(self) -> bool:
         """Whether the lock was let go: told to stop, a newer version waits, or nobody needs a runner."""
+        if self._deposed():
+            self.log("the store's folder was removed or replaced; there is nothing left to serve")
+            for turn in self._turns.values():
+                turn.drop()
+            self._release()
+            return True
         if self._stopping:
             await self._hand_over()
             self._release()
@@ -323,13 +347,16 @@ class Runner:
 
     async def _leave_if_nobody_needs_it(self) -> bool:
         def work(tx: Tx) -> bool:
-            return bool(run_queue.startable(run_queue.open_runs(tx), ()))
+            return bool(run_queue.startable(run_queue.open_runs(tx), ()) or jobs.open_jobs(tx))
 
         try:
             left = await self._writer.between(lambda: self._doorway.leave(work, self._release))
         except SidekeepError as error:
             self.log(f"leaving waits: {error.message}")
-            left = False
+            # Where nothing can be written, nobody admits work that would be lost.
+            left = not error.retryable
+            if left:
+                self._release()
         self._alone_since = None
         if not left:
             self._wake.set()

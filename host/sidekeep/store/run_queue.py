@@ -47,9 +47,3 @@ def startable(runs: Iterable[Waiting], active: Container[str]) -> list[Waiting]:
         for run in first.values()
         if run.id not in active and run.state in STARTS_FROM and not (run.state == "queued" and run.thread_recoverable)
     ]
-
-
-def open_jobs(tx: Tx) -> int:
-    """How many jobs have not ended."""
-    row = tx.one(sql.jobs)
-    return 0 if row is None else int(row[0])

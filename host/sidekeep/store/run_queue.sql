@@ -4,6 +4,3 @@ SELECT r.k, r.id, t.id, r.thread, r.state, r.attempt, r.interrupt_requested,
   EXISTS (SELECT 1 FROM runs x WHERE x.thread = r.thread AND x.recoverable = 1)
 FROM runs r JOIN threads t ON t.k = r.thread
 WHERE r.state NOT IN ('interrupted', 'failed', 'completed') ORDER BY r.k
-
--- name: jobs
-SELECT count(*) FROM jobs WHERE state IN ('queued', 'running')

@@ -1,5 +1,7 @@
 """Attachments, captured pages, and how much room they take."""
 
+from typing import Literal
+
 from msgspec import UNSET, UnsetType
 
 from sidekeep.model.entities.base import Out
@@ -49,6 +51,13 @@ class Page(Out, kw_only=True):
     cut: Cut | UnsetType = UNSET
 
 
+class PlaceWarning(Out, kw_only=True):
+    """Why the state folder's place endangers what is kept there."""
+
+    code: Literal["network_folder", "synced_folder"]
+    message: str
+
+
 class StorageUse(Out, kw_only=True):
     """How much is kept; `warn` when the user should look."""
 
@@ -58,6 +67,7 @@ class StorageUse(Out, kw_only=True):
     database_bytes: int
     blobs: int
     warn: bool
+    warnings: list[PlaceWarning] | UnsetType = UNSET
 
 
 class Backup(Out, kw_only=True):

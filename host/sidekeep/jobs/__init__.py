@@ -1,0 +1,1 @@
+"""Long work in steps, done by the runner between turns: the bench, and one file a kind of job."""
