@@ -49,10 +49,16 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
             value = next(words, None)
             if value is None:
                 raise ValueError(f"{word} needs a value")
-            found[name] = value
+            found[name] = _number(word, value) if word != "--state" else value
         else:
             raise ValueError(f"{word} is not known")
     return found
+
+
+def _number(word: str, value: str) -> str:
+    if not value.replace(".", "", 1).isdigit():
+        raise ValueError(f"{word} needs a number, not {value}")
+    return value
 
 
 def _take_lock(places: Places, handed: str | None) -> int | None:
@@ -62,8 +68,7 @@ def _take_lock(places: Places, handed: str | None) -> int | None:
     if handed is not None:
         fd = int(handed)
         os.set_inheritable(fd, False)
-        known, found = os.stat(places.runner_lock), os.fstat(fd)
-        ours = (known.st_dev, known.st_ino) == (found.st_dev, found.st_ino)
+        ours = locks.leads_to(places.runner_lock, fd)
         # Taking it again through the same descriptor succeeds exactly when it is held through it.
         return fd if ours and locks.lock(fd, locks.EXCLUSIVE, wait=False) else None
     fd = locks.open_lock_file(places.runner_lock)
@@ -91,7 +96,7 @@ def _serve(places: Places, lock: int, log: LogFile, idle_seconds: float) -> int:
 
     log(f"runner {__version__} begins")
     try:
-        status = _run(places, release, log, idle_seconds)
+        status = _run(places, lock, release, log, idle_seconds)
     except SidekeepError as error:
         log(f"the store cannot be served: {error.code} {error.message}")
         status = 1
@@ -107,11 +112,12 @@ def _serve(places: Places, lock: int, log: LogFile, idle_seconds: float) -> int:
     return status
 
 
-def _run(places: Places, release: Callable[[], None], log: LogFile, idle_seconds: float) -> int:
+def _run(places: Places, lock: int, release: Callable[[], None], log: LogFile, idle_seconds: float) -> int:
     import asyncio
 
     from sidekeep import __version__
     from sidekeep.runner.loop import Runner
+    from sidekeep.store import locks
     from sidekeep.store.bell import HAS_BELL, Bell
     from sidekeep.store.doorway import Doorway
     from sidekeep.store.opener import open_store
@@ -126,6 +132,7 @@ def _run(places: Places, release: Callable[[], None], log: LogFile, idle_seconds
             bell,
             version=__version__,
             release=release,
+            deposed=lambda: not locks.leads_to(places.runner_lock, lock),
             log=log,
             first_commit=lambda: _remove(places.runner_lock + ".starts"),
             idle_seconds=idle_seconds,

@@ -53,7 +53,7 @@ def own_lock_file(path: str) -> int:
     while True:
         fd = open_lock_file(path)
         lock(fd, EXCLUSIVE, wait=True)
-        if _leads_to(path, fd):
+        if leads_to(path, fd):
             return fd
         os.close(fd)
 
@@ -65,7 +65,7 @@ def remove_if_dead(path: str, *beside: str) -> bool:
     except FileNotFoundError:
         fd = -1
     try:
-        if fd >= 0 and not (lock(fd, EXCLUSIVE, wait=False) and _leads_to(path, fd)):
+        if fd >= 0 and not (lock(fd, EXCLUSIVE, wait=False) and leads_to(path, fd)):
             return False
         if sys.platform == "win32" and fd >= 0:
             os.close(fd)  # there nobody can remove a file that another has open
@@ -79,7 +79,8 @@ def remove_if_dead(path: str, *beside: str) -> bool:
     return True
 
 
-def _leads_to(path: str, fd: int) -> bool:
+def leads_to(path: str, fd: int) -> bool:
+    """Is the file behind this descriptor the one that the name leads to now?"""
     try:
         named, held = os.stat(path), os.fstat(fd)
     except FileNotFoundError:
