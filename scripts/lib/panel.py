@@ -2,10 +2,15 @@
 
 from playwright.sync_api import Locator, Page, expect
 
+from lib.steps import Fault
+
 ANSWER_SECONDS = 600.0
+_ANSWER = '[data-testid="message"][data-role="assistant"]'
+_BROKEN = ("interrupted", "error", "incomplete")
+_ENDS = ('[data-testid="recovery-card"]', ".ended")
 
 
-def part(panel: Page, name: str) -> Locator:
+def part(panel: Page | Locator, name: str) -> Locator:
     """A part of the panel by its test id."""
     return panel.get_by_test_id(name)
 
@@ -30,14 +35,21 @@ def ask(panel: Page, question: str) -> None:
 
 def answers(panel: Page) -> Locator:
     """The assistant's messages, oldest first."""
-    return panel.locator('[data-testid="message"][data-role="assistant"]')
+    return panel.locator(_ANSWER)
 
 
 def wait_for_answer(panel: Page, number: int, seconds: float = ANSWER_SECONDS) -> str:
-    """Waits until the answer of this number (from 0) is whole, and returns its text as it is shown."""
-    answer = answers(panel).nth(number)
-    expect(answer).to_have_attribute("data-state", "final", timeout=seconds * 1000)
-    return answer.inner_text().strip()
+    """Waits until the answer of this number (from 0) is whole, and returns its text as it is shown.
+
+    Raises Fault with the panel's own words when the turn ends otherwise.
+    """
+    whole = panel.locator(f'{_ANSWER}[data-state="final"]').nth(number)
+    other = panel.locator(", ".join((*(f'{_ANSWER}[data-state="{state}"]' for state in _BROKEN), *_ENDS)))
+    expect(whole.or_(other).first).to_be_visible(timeout=seconds * 1000)
+    if not whole.count():
+        said = " ".join(other.first.inner_text().split())
+        raise Fault(f"The answer did not come to its end: {said}")
+    return part(whole, "message-body").inner_text().strip()
 
 
 def titles(panel: Page) -> list[str]:

@@ -1,0 +1,131 @@
+"""`scripts/test`: sets up what testing needs, runs every check, and closes with each runner's own summary."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib import chromium, extension_build, python_packages
+from lib.checkout import EXTENSION, LOGS, PYTHON, ROOT, clean_environment, program
+from lib.steps import Fault, Log, fail, say
+
+PYTEST = r"^=*\s*(no tests ran|\d+ (passed|failed|errors?|deselected)\b).* in [\d.]+s"
+CORES = str(min(os.cpu_count() or 2, 4))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One check: what runs, where, and which lines of its output are its summary."""
+
+    name: str
+    words: Sequence[str]
+    summary: str
+    folder: Path = ROOT
+    quiet_success: str = ""
+
+
+def parts(*, full: bool) -> list[Part]:
+    """Every check, the quick ones first. Tests of time and of the browser run one at a time, after the others."""
+    long = "" if full else " and not long"
+    crowd = ["-n", CORES, "--dist", "worksteal", "-m", f"not browser and not alone{long}"]
+    single = ["-p", "no:xdist", "-m", f"(browser or alone){long}"]
+    return [
+        Part("ruff", [program("ruff"), "check", "."], r"passed|Found \d+"),
+        Part("ruff format", [program("ruff"), "format", "--check", "."], r"file"),
+        Part("mypy", [program("mypy")], r"^(Success|Found)"),
+        Part(
+            "generated files", [str(PYTHON), "scripts/generate", "--check"], r"is not what", quiet_success="up to date"
+        ),
+        Part("tsc", ["npm", "run", "--silent", "typecheck"], r"error TS", EXTENSION, quiet_success="no errors"),
+        Part("vitest", ["npm", "run", "--silent", "test"], r"^\s*(Test Files|Tests)\s", EXTENSION),
+        Part("pytest", [str(PYTHON), "-m", "pytest", *crowd], PYTEST),
+        Part("pytest, one at a time", [str(PYTHON), "-m", "pytest", *single], PYTEST),
+    ]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one check went."""
+
+    part: Part
+    status: int
+    summary: list[str]
+    seconds: float
+    log: Path
+
+
+def main() -> int:
+    """Runs all that is asked for, also after a failure; 0 when everything passed."""
+    parser = argparse.ArgumentParser(
+        prog="./scripts/test", description="Runs everything that is tested; sets up whatever is missing."
+    )
+    names = [part.name for part in parts(full=False)]
+    parser.add_argument("--full", action="store_true", help="the long sizes, too")
+    parser.add_argument(
+        "--only", action="append", metavar="CHECK", choices=names, help=f"only this check: {', '.join(names)}"
+    )
+    wanted = parser.parse_args()
+    started = time.monotonic()
+    log = Log("setup")
+    try:
+        python_packages.ensure(log, dev=True)
+        extension_build.ensure(log)
+        browser = chromium.ensure(log)
+    except Fault as fault:
+        return fail(fault, log)
+    chosen = [part for part in parts(full=wanted.full) if not wanted.only or part.name in wanted.only]
+    outcomes = [_run(part, browser) for part in chosen]
+    return _close(outcomes, time.monotonic() - started)
+
+
+def _run(part: Part, browser: str) -> Outcome:
+    """Runs one check with its output shown and kept."""
+    say(f"\n── {part.name}")
+    started = time.monotonic()
+    path = LOGS / f"test-{part.name.replace(',', '').replace(' ', '-')}.log"
+    environment = {**clean_environment(), "SIDEKEEP_CHROMIUM": browser, "NO_COLOR": "1"}
+    lines: list[str] = []
+    with path.open("w", encoding="utf-8", errors="replace") as kept:
+        process = subprocess.Popen(
+            part.words,
+            cwd=part.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            kept.write(line)
+            lines.append(line.rstrip())
+        status = process.wait()
+    summary = [line for line in lines if re.search(part.summary, line)]
+    if not summary and status == 0 and part.quiet_success:
+        summary = [part.quiet_success]
+        say(part.quiet_success)
+    return Outcome(part, status, summary[-2:], time.monotonic() - started, path)
+
+
+def _close(outcomes: list[Outcome], seconds: float) -> int:
+    say("")
+    for outcome in outcomes:
+        say(f"── {outcome.part.name} ({outcome.seconds:.0f} s)")
+        for line in outcome.summary or [f"ended with status {outcome.status}"]:
+            say(line)
+    failed = [outcome for outcome in outcomes if outcome.status]
+    for outcome in failed:
+        sys.stdout.flush()
+        sys.stderr.write(f"{outcome.part.name} failed. Details: {outcome.log}\n")
+    took = f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    say(f"\n{len(outcomes) - len(failed)} of {len(outcomes)} checks passed in {took}.")
+    return 1 if failed else 0
