@@ -18,6 +18,11 @@ export const conversation = computed(() => state.value.conversation);
 export const pending = computed(() => state.value.pending);
 export const capabilities = computed(() => state.value.capabilities);
 export const threads = computed(() => state.value.threads);
+export const filter = computed(() => state.value.filter);
+export const folders = computed(() =>
+  state.value.folders.toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true })),
+);
+export const dialog = computed(() => state.value.dialog);
 export const lists = computed(() => state.value.lists);
 export const drafts = computed(() => state.value.drafts);
 export const toasts = computed(() => state.value.toasts);
@@ -29,6 +34,12 @@ export const preferences = computed(() => state.value.preferences);
 export const storage = computed(() => state.value.storage);
 export const storageWarning = computed(() => state.value.storageWarning);
 export const storeId = computed(() => state.value.storeId);
+
+/** The tags of the threads that we know. */
+export const tags = computed(() => {
+  const all = new Set(Object.values(threads.value).flatMap((each) => (each.deletedAt === undefined ? each.tags : [])));
+  return [...all].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
+});
 
 export const rows = computed(() => rowsOf(conversation.value, pending.value));
 export const shown = computed(() => shelves(threads.value, lists.value, pending.value, shelf.value));

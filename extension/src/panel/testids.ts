@@ -17,7 +17,10 @@ export const TESTID = {
   newThread: 'new-thread',
   /** Opens the list in the narrow panel. */
   openThreads: 'open-threads',
+  /** The menu of the chat on show. */
   openMenu: 'open-menu',
+  /** The menu of one entry of the list, or of the folders. */
+  itemMenu: 'item-menu',
   openSettings: 'open-settings',
   /** One message: `data-role` (user assistant notice tool decision), `data-node-id`,
    *  `data-state` (unsaved refused unconfirmed saved | streaming final incomplete interrupted error). */
@@ -53,4 +56,18 @@ export const TESTID = {
   connectionItem: 'connection-item',
   threadTitle: 'thread-title',
   shelf: 'shelf',
+  /** Narrows the list to a folder or a tag: values `folder:<id>`, `tag:<tag>` or nothing. */
+  listFilter: 'list-filter',
+  /** What lies over the panel: `data-kind` (organise purge branches folder.save folder.delete). */
+  dialog: 'dialog',
+  /** The button of a dialog that does what it asks about. */
+  confirm: 'confirm',
+  /** In the dialog of a chat: its folder, a new folder's name, a new tag. */
+  folderChoice: 'folder-choice',
+  newFolder: 'new-folder',
+  newTag: 'new-tag',
+  tag: 'tag',
+  /** One branch of the chat: `data-leaf-id`, `data-active="1"`. */
+  branchItem: 'branch-item',
+  deleteBranch: 'delete-branch',
 } as const;

@@ -4,7 +4,7 @@ import type { ContextBlock, UserInput } from '../../protocol';
 import { cutText } from '../../text';
 import { t } from '../i18n';
 import { NO_DRAFT } from '../state/model';
-import { can, conversation, dispatch, drafts, pending, state, threads } from '../store';
+import { conversation, dispatch, drafts, pending, threads } from '../store';
 import { watchNew } from './live';
 import { command, commands, make, type Made, Refusal } from './session';
 import { sentence } from './sentences';
@@ -14,7 +14,7 @@ export function toast(text: string, kind: 'info' | 'error' = 'info'): void {
 }
 
 /** Sends a command whose refusal is worth a word, and gives back whether it was done. */
-async function tell(sent: Promise<unknown>): Promise<boolean> {
+export async function tell(sent: Promise<unknown>): Promise<boolean> {
   try {
     await sent;
     return true;
@@ -26,7 +26,7 @@ async function tell(sent: Promise<unknown>): Promise<boolean> {
 }
 
 /** The same for what moves the path that is on show: its new form is asked for, whoever else announces it. */
-async function tellAndLook(threadId: string, sent: Promise<unknown>): Promise<boolean> {
+export async function tellAndLook(threadId: string, sent: Promise<unknown>): Promise<boolean> {
   const done = await tell(sent);
   if (done) dispatch({ type: 'snapshot.wanted', threadId });
   return done;
@@ -103,43 +103,6 @@ export function openThread(threadId: string): void {
 
 export function rename(threadId: string, title: string): void {
   void tell(command('thread.update', { threadId, patch: { title: cutText(title.trim(), 200) } }));
-}
-
-export function patchThread(threadId: string, patch: { pinned?: boolean; archived?: boolean }): void {
-  void tell(command('thread.update', { threadId, patch }));
-}
-
-export async function deleteThread(threadId: string): Promise<void> {
-  if (conversation.peek().threadId === threadId) dispatch({ type: 'thread.opened', threadId: newId(), fresh: true });
-  if (!(await tell(command('thread.delete', { threadId })))) return;
-  const undo = can('thread.restore') ? { undo: { op: 'thread.restore', threadId } as const } : {};
-  dispatch({ type: 'toast', toast: { id: newId(), text: t('threadDeleted'), kind: 'info', ...undo } });
-}
-
-export async function purgeThread(threadId: string): Promise<void> {
-  await tell(command('thread.delete', { threadId, purge: true }));
-}
-
-export async function restoreThread(threadId: string): Promise<void> {
-  if (await tell(command('thread.restore', { threadId }))) toast(t('threadRestored'));
-}
-
-export async function deleteNode(nodeId: string): Promise<void> {
-  const { threadId } = conversation.peek();
-  if (!(await tellAndLook(threadId, command('node.delete', { threadId, nodeId })))) return;
-  const undo = can('node.restore') ? { undo: { op: 'node.restore', threadId, nodeId } as const } : {};
-  dispatch({ type: 'toast', toast: { id: newId(), text: t('messageDeleted'), kind: 'info', ...undo } });
-}
-
-export function undo(toastId: string): void {
-  const deed = state.peek().toasts.find((each) => each.id === toastId)?.undo;
-  dispatch({ type: 'toast.gone', id: toastId });
-  if (!deed) return;
-  if (deed.op === 'thread.restore') void restoreThread(deed.threadId);
-  else if (deed.nodeId !== undefined) {
-    const { threadId, nodeId } = deed;
-    void tellAndLook(threadId, command('node.restore', { threadId, nodeId }));
-  }
 }
 
 export function selectBranch(nodeId: string): void {

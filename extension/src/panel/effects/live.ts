@@ -1,21 +1,12 @@
 // Keeps the panel's state in step with the host: subscribes, lists, settings, whenever there is a host.
-import { effect, untracked } from '@preact/signals';
+import { computed, effect, untracked } from '@preact/signals';
 import type { Heard, ModelRef } from '../../protocol';
 import type { Shelf } from '../state/model';
-import { can, conversation, dispatch, link, lists, shelf } from '../store';
-import { ask, Refusal } from './session';
+import { can, conversation, dispatch, filter, link, lists, shelf } from '../store';
+import { loadFolders, loadHead, loadList } from './lists';
+import { ask, quietly, Refusal } from './session';
 
-const LIST_PAGE = 100;
 const NODE_PAGE = 200;
-
-/** Runs an asking and leaves it at that when the host goes away meanwhile: it is asked again then. */
-async function quietly(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-  }
-}
 
 let watched: string | null = null;
 
@@ -54,26 +45,6 @@ export async function loadOlder(): Promise<void> {
   }
 }
 
-const FILTERS = {
-  active: {},
-  archived: { archived: true },
-  trash: { trash: true },
-} as const;
-
-export async function loadList(wanted: Shelf, more: boolean): Promise<void> {
-  const { cursor, loading } = lists.peek()[wanted];
-  if (loading || (more && cursor === null)) return;
-  dispatch({ type: 'list.asked', shelf: wanted });
-  try {
-    const from = more && cursor !== null ? { cursor } : {};
-    const { data } = await ask('thread.list', { limit: LIST_PAGE, ...FILTERS[wanted], ...from });
-    dispatch({ type: 'list', shelf: wanted, ...data, more });
-  } catch (error) {
-    dispatch({ type: 'list.failed', shelf: wanted });
-    if (!(error instanceof Refusal)) throw error;
-  }
-}
-
 export const loadConnections = (): Promise<void> =>
   quietly(async () => {
     if (!can('connection.list')) return;
@@ -105,12 +76,17 @@ export function heard(event: Heard): void {
   if (event.type !== 'store.changed') return;
   if (event.kind === 'connections') void loadConnections();
   if (event.kind === 'settings') void loadSettings();
+  if (event.kind === 'folders') void loadFolders();
 }
+
+const SHELVES: readonly Shelf[] = ['active', 'archived', 'trash'];
 
 /** A host is there, perhaps a new one: nothing that we asked an earlier one holds. */
 function begin(): void {
   watched = null;
-  void loadList('active', false);
+  // What was shown while there was no host may have moved since.
+  for (const name of SHELVES) if (name === 'active' || lists.peek()[name].loaded) void loadList(name, false);
+  void loadFolders();
   void loadSettings();
   void loadConnections();
   sayVisible();
@@ -131,8 +107,14 @@ export function keepInStep(): void {
   });
   effect(() => {
     const wanted = shelf.value;
-    const { loaded } = lists.value[wanted];
-    if (link.value.phase === 'ready' && wanted !== 'active' && !loaded) untracked(() => void loadList(wanted, false));
+    void filter.value;
+    // Not the lists themselves: one that was refused would be asked for again and again.
+    const { loaded, loading } = lists.peek()[wanted];
+    if (link.value.phase === 'ready' && !loaded && !loading) untracked(() => void loadList(wanted, false));
+  });
+  const behind = computed(() => lists.value.active.behind);
+  effect(() => {
+    if (behind.value) untracked(() => void loadHead());
   });
   document.addEventListener('visibilitychange', sayVisible);
 }

@@ -14,6 +14,15 @@ export class Refusal extends Error {
   }
 }
 
+/** Runs an asking and leaves it at that when the host goes away meanwhile: it is asked again then. */
+export async function quietly(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
 /** This panel's own client, for its subscriptions; commands go under the profile's. */
 const panelClient = newId();
 const answers = new Map<string, { resolve: (event: Heard) => void; reject: (refusal: Refusal) => void }>();

@@ -2,9 +2,9 @@
 import type { LinkStatus } from '../../channel';
 import type { Entry } from '../../outbox/entry';
 import type {
-  Connection, Heard, ModelRef, Op, Siblings, StorageUse, ThreadMeta, ThreadNode, ThreadSnapshot,
+  Connection, Folder, Heard, ModelRef, Op, Siblings, StorageUse, ThreadMeta, ThreadNode, ThreadSnapshot,
 } from '../../protocol';
-import type { Draft, Page, Preferences, Shelf, Toast } from './model';
+import type { Dialog, Draft, Filter, Page, Preferences, Shelf, Toast } from './model';
 
 export type PanelEvent =
   | { type: 'welcome'; clientId: string; storeId: string | null }
@@ -14,7 +14,8 @@ export type PanelEvent =
   | { type: 'command.made'; op: Op; at: number }
   | { type: 'command.stored'; submissionId: string }
   | { type: 'command.dropped'; submissionId: string }
-  | { type: 'thread.opened'; threadId: string; fresh: boolean }
+  /** `stay`: what else is on show stays, the list for one. */
+  | { type: 'thread.opened'; threadId: string; fresh: boolean; stay?: boolean }
   | { type: 'thread.missing'; threadId: string }
   | { type: 'snapshot.asked' }
   | { type: 'snapshot.wanted'; threadId: string }
@@ -30,8 +31,13 @@ export type PanelEvent =
     }
   | { type: 'page.failed' }
   | { type: 'list.asked'; shelf: Shelf }
-  | { type: 'list'; shelf: Shelf; threads: readonly ThreadMeta[]; cursor: string | null; more: boolean }
+  | { type: 'list'; shelf: Shelf; filter: Filter; threads: readonly ThreadMeta[]; cursor: string | null; more: boolean }
+  /** Threads of the list that stand outside what was paged in: the pinned ones, and what has moved to its head. */
+  | { type: 'list.found'; shelf: Shelf; filter: Filter; threads: readonly ThreadMeta[] }
   | { type: 'list.failed'; shelf: Shelf }
+  | { type: 'filter.chosen'; filter: Filter }
+  | { type: 'folders'; folders: readonly Folder[] }
+  | { type: 'dialog'; dialog: Dialog | null }
   | { type: 'recovery.dismissed'; runId: string }
   | { type: 'draft'; threadId: string; draft: Draft }
   | { type: 'page.shown'; page: Page }

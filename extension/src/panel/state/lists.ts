@@ -1,10 +1,14 @@
 // The thread lists: active, archived, trash, kept in step with the host's broadcasts.
-import type { Heard, ThreadMeta, ThreadMetaPart } from '../../protocol';
-import type { PanelState, Shelf, ThreadList } from './model';
+import type { Folder, Heard, ThreadMeta, ThreadMetaPart } from '../../protocol';
+import { type Filter, NO_FILTER, NO_LISTS, type PanelState, type Shelf, type ThreadList } from './model';
 
 export function shelfOf(thread: ThreadMeta): Shelf {
   if (thread.deletedAt !== undefined) return 'trash';
   return thread.archived ? 'archived' : 'active';
+}
+
+function passes(thread: ThreadMeta, { folderId, tag }: Filter): boolean {
+  return (folderId === undefined || thread.folderId === folderId) && (tag === undefined || thread.tags.includes(tag));
 }
 
 function put(state: PanelState, shelf: Shelf, list: ThreadList): PanelState {
@@ -13,7 +17,7 @@ function put(state: PanelState, shelf: Shelf, list: ThreadList): PanelState {
 
 /** Moves a thread's id to the list where it belongs, if that list is loaded; order is made on showing. */
 function placed(state: PanelState, thread: ThreadMeta): PanelState {
-  const home = shelfOf(thread);
+  const home = passes(thread, state.filter) ? shelfOf(thread) : null;
   let next: PanelState = { ...state, threads: { ...state.threads, [thread.id]: thread } };
   for (const shelf of ['active', 'archived', 'trash'] as const) {
     const list = next.lists[shelf];
@@ -34,7 +38,29 @@ export function listed(
   const metas = { ...state.threads };
   for (const thread of threads) metas[thread.id] = thread;
   const ids = new Set([...(more ? state.lists[shelf].ids : []), ...threads.map((thread) => thread.id)]);
-  return put({ ...state, threads: metas }, shelf, { ids: [...ids], cursor, loaded: true, loading: false });
+  return put({ ...state, threads: metas }, shelf, { ids: [...ids], cursor, loaded: true, loading: false, behind: false });
+}
+
+export function found(state: PanelState, shelf: Shelf, threads: readonly ThreadMeta[]): PanelState {
+  const next = threads.reduce(withThread, state);
+  return put(next, shelf, { ...next.lists[shelf], behind: false });
+}
+
+export function filtered(state: PanelState, filter: Filter): PanelState {
+  return { ...state, filter, lists: NO_LISTS };
+}
+
+/** A folder that is gone cannot be looked into any more. */
+export function withFolders(state: PanelState, folders: readonly Folder[]): PanelState {
+  const { folderId } = state.filter;
+  const lost = folderId !== undefined && !folders.some((folder) => folder.id === folderId);
+  return lost ? { ...filtered(state, NO_FILTER), folders } : { ...state, folders };
+}
+
+/** Something new was said in a thread that lies further down than we have read. */
+function outside(state: PanelState, patch: ThreadMetaPart): PanelState {
+  const { active } = state.lists;
+  return patch.updatedAt === undefined || !active.loaded ? state : put(state, 'active', { ...active, behind: true });
 }
 
 export function listAsked(state: PanelState, shelf: Shelf, loading: boolean): PanelState {
@@ -60,7 +86,8 @@ export function withListEvent(state: PanelState, event: Heard): PanelState {
       return withThread(state, event.thread);
     case 'thread.updated': {
       const known = state.threads[event.threadId];
-      if (!known || event.revision < known.revision) return state;
+      if (!known) return outside(state, event.patch);
+      if (event.revision < known.revision) return state;
       return placed(state, patched(known, event.patch, event.revision));
     }
     case 'thread.deleted': {

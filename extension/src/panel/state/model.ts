@@ -1,7 +1,7 @@
 // The panel's whole state: plain data, changed only by the reducer.
 import type { LinkStatus } from '../../channel';
 import type {
-  ActiveTurn, Connection, ContextBlock, Fault, ItemKind, ModelRef, Op, PendingApproval, PendingInteraction, QueuedTurn,
+  ActiveTurn, Connection, ContextBlock, Fault, Folder, ItemKind, ModelRef, Op, PendingApproval, PendingInteraction, QueuedTurn,
   RecoverableRun, Siblings, StorageUse, ThreadMeta, ThreadNode, Usage,
 } from '../../protocol';
 
@@ -21,6 +21,11 @@ export interface Ended {
   readonly error?: Fault;
 }
 
+export interface Turn extends Pick<ActiveTurn, 'runId' | 'turnId' | 'state'> {
+  /** Seen from its start to go straight on: what it writes has no siblings. */
+  readonly linear: boolean;
+}
+
 export interface Conversation {
   readonly threadId: string;
   /** The host has shown us this thread. False for a chat that has no message yet. */
@@ -31,7 +36,7 @@ export interface Conversation {
   readonly before: string | null;
   readonly paging: boolean;
   readonly siblings: Readonly<Record<string, Siblings>>;
-  readonly turn: Pick<ActiveTurn, 'runId' | 'turnId' | 'state'> | null;
+  readonly turn: Turn | null;
   readonly items: readonly LiveItem[];
   readonly usage: Usage | null;
   readonly ended: Ended | null;
@@ -64,14 +69,35 @@ export interface ThreadList {
   readonly cursor: string | null;
   readonly loaded: boolean;
   readonly loading: boolean;
+  /** A thread that we do not know has moved to its head: read its head again. */
+  readonly behind: boolean;
 }
+
+/** Which threads of a shelf are shown; at most one of the two. */
+export interface Filter {
+  readonly folderId?: string;
+  readonly tag?: string;
+}
+export const NO_FILTER: Filter = {};
+
+/** What lies over the panel and wants an answer first. */
+export type Dialog =
+  | { readonly kind: 'organise' | 'purge' | 'branches'; readonly threadId: string }
+  | { readonly kind: 'folder.save'; readonly folderId: string | null }
+  | { readonly kind: 'folder.delete'; readonly folderId: string };
+
+/** A command that takes a deed back. */
+export type Undo =
+  | { readonly op: 'thread.restore'; readonly threadId: string }
+  | { readonly op: 'thread.update'; readonly threadId: string; readonly patch: { readonly archived: boolean } }
+  | { readonly op: 'node.restore'; readonly threadId: string; readonly nodeId: string }
+  | { readonly op: 'branch.restore'; readonly threadId: string; readonly leafId: string };
 
 export interface Toast {
   readonly id: string;
   readonly text: string;
   readonly kind: 'info' | 'error';
-  /** A command that takes the deed back. */
-  readonly undo?: { readonly op: 'thread.restore' | 'node.restore'; readonly threadId: string; readonly nodeId?: string };
+  readonly undo?: Undo;
 }
 
 export type Page = 'chat' | 'threads' | 'settings';
@@ -100,6 +126,9 @@ export interface PanelState {
   readonly shelf: Shelf;
   readonly threads: Readonly<Record<string, ThreadMeta>>;
   readonly lists: Readonly<Record<Shelf, ThreadList>>;
+  readonly filter: Filter;
+  readonly folders: readonly Folder[];
+  readonly dialog: Dialog | null;
   readonly conversation: Conversation;
   readonly pending: readonly Pending[];
   readonly drafts: Readonly<Record<string, Draft>>;
@@ -111,7 +140,8 @@ export interface PanelState {
   readonly preferences: Preferences;
 }
 
-const NO_LIST: ThreadList = { ids: [], cursor: null, loaded: false, loading: false };
+export const NO_LIST: ThreadList = { ids: [], cursor: null, loaded: false, loading: false, behind: false };
+export const NO_LISTS: Readonly<Record<Shelf, ThreadList>> = { active: NO_LIST, archived: NO_LIST, trash: NO_LIST };
 
 export function emptyConversation(threadId: string): Conversation {
   return {
@@ -145,7 +175,10 @@ export function initialState(threadId: string): PanelState {
     page: 'chat',
     shelf: 'active',
     threads: {},
-    lists: { active: NO_LIST, archived: NO_LIST, trash: NO_LIST },
+    lists: NO_LISTS,
+    filter: NO_FILTER,
+    folders: [],
+    dialog: null,
     conversation: emptyConversation(threadId),
     pending: [],
     drafts: {},

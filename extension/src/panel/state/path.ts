@@ -73,7 +73,12 @@ export function withSnapshot(conversation: Conversation, snapshot: ThreadSnapsho
     nodes: [...above, ...nodes],
     before: above.length > 0 ? conversation.before : before,
     siblings: above.length > 0 ? { ...conversation.siblings, ...siblings } : siblings,
-    turn: activeTurn && { runId: activeTurn.runId, turnId: activeTurn.turnId, state: activeTurn.state },
+    turn: activeTurn && {
+      runId: activeTurn.runId,
+      turnId: activeTurn.turnId,
+      state: activeTurn.state,
+      linear: conversation.turn?.turnId === activeTurn.turnId && conversation.turn.linear,
+    },
     items: joinItems(items, same ? conversation.items : []),
     queue: snapshot.queue,
     recoverable: snapshot.recoverable,

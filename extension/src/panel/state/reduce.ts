@@ -1,7 +1,7 @@
 // The reducer: the state after an event. Pure; everything else is a view of it or an effect beside it.
 import type { EventOf, Heard, ThreadSnapshot } from '../../protocol';
 import type { PanelEvent } from './events';
-import { listAsked, listed, withListEvent, withThread } from './lists';
+import { filtered, found, listAsked, listed, withFolders, withListEvent, withThread } from './lists';
 import { type Conversation, emptyConversation, type PanelState } from './model';
 import { withNode, withPage, withSnapshot } from './path';
 import { answered, arrived, dropped, made, noneAcked, outboxRead, stored } from './pending';
@@ -24,7 +24,7 @@ export function reduce(state: PanelState, event: PanelEvent): PanelState {
     case 'command.dropped':
       return dropped(state, event.submissionId);
     case 'thread.opened':
-      return opened(state, event.threadId, event.fresh);
+      return opened(state, event.threadId, event.fresh, event.stay ? state.page : 'chat');
     case 'thread.missing':
       return inConversation(state, (shown) =>
         shown.threadId === event.threadId ? { ...shown, loading: false, missing: true, stale: false } : shown,
@@ -50,7 +50,17 @@ export function reduce(state: PanelState, event: PanelEvent): PanelState {
     case 'list.failed':
       return listAsked(state, event.shelf, false);
     case 'list':
-      return listed(state, event.shelf, event.threads, event.cursor, event.more);
+      return event.filter === state.filter
+        ? listed(state, event.shelf, event.threads, event.cursor, event.more)
+        : state;
+    case 'list.found':
+      return event.filter === state.filter ? found(state, event.shelf, event.threads) : state;
+    case 'filter.chosen':
+      return filtered(state, event.filter);
+    case 'folders':
+      return withFolders(state, event.folders);
+    case 'dialog':
+      return { ...state, dialog: event.dialog };
     case 'recovery.dismissed':
       return inConversation(state, (shown) => ({
         ...shown,
@@ -93,10 +103,10 @@ function linked(state: PanelState, status: PanelState['link']): PanelState {
   return { ...state, link: status, storeId: status.storeId, capabilities: new Set(status.capabilities) };
 }
 
-function opened(state: PanelState, threadId: string, fresh: boolean): PanelState {
-  if (state.conversation.threadId === threadId) return { ...state, page: 'chat' };
+function opened(state: PanelState, threadId: string, fresh: boolean, page: PanelState['page']): PanelState {
+  if (state.conversation.threadId === threadId) return { ...state, page };
   // `stale` asks for the snapshot; a new chat has none yet.
-  return { ...noneAcked(state), page: 'chat', conversation: { ...emptyConversation(threadId), stale: !fresh } };
+  return { ...noneAcked(state), page, conversation: { ...emptyConversation(threadId), stale: !fresh } };
 }
 
 function snapshotCame(state: PanelState, snapshot: ThreadSnapshot): PanelState {
@@ -129,7 +139,7 @@ function hereSaid(shown: Conversation, event: Heard): Conversation {
     case 'thread.created':
       return shown.loaded ? shown : { ...shown, stale: true };
     case 'thread.deleted':
-      return { ...shown, turn: null, items: [] };
+      return event.purged ? { ...emptyConversation(shown.threadId), missing: true } : { ...shown, turn: null, items: [] };
     case 'run.recovery_required':
       return { ...shown, stale: true };
     case 'thread.updated':

@@ -42,11 +42,11 @@ function withQuestion(conversation: Conversation, event: Heard): Conversation {
   }
 }
 
-function started(conversation: Conversation, { runId, turnId }: EventOf<'turn.start'>): Conversation {
+function started(conversation: Conversation, { runId, turnId, turnKind }: EventOf<'turn.start'>): Conversation {
   const again = conversation.turn?.turnId === turnId;
   return {
     ...conversation,
-    turn: { runId, turnId, state: 'preparing' },
+    turn: { runId, turnId, state: 'preparing', linear: turnKind === 'turn' },
     // A turn that starts once more (after its runner died) says everything anew under new items.
     items: conversation.items.filter((item) => item.nodeId !== undefined),
     ended: null,
@@ -95,7 +95,7 @@ function ended(conversation: Conversation, { turnId, stopReason, error }: EventO
     ...conversation,
     turn: null,
     ended: { turnId, stopReason, ...(error ? { error } : {}) },
-    // All of it is on disk; what has not come as a node is read again.
-    stale: conversation.stale || conversation.items.length > 0,
+    // All of it is on disk; what has not come as a node is read again, and so is where it forked.
+    stale: conversation.stale || conversation.items.length > 0 || conversation.turn?.linear === false,
   };
 }

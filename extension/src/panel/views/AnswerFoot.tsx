@@ -19,7 +19,7 @@ export function AnswerFoot({ row }: { row: MessageRow }): JSX.Element {
     <div class="foot">
       {stop && <span class="stop-reason">{t(stop)}</span>}
       {row.origin && <ModelLabel connectionId={row.origin.connectionId} model={row.origin.model} />}
-      {row.usage && (
+      {row.usage && row.usage.inputTokens + row.usage.outputTokens > 0 && (
         <span class="usage" title={t('usageTitle')}>
           {t('usage', row.usage.inputTokens.toLocaleString(), row.usage.outputTokens.toLocaleString())}
         </span>

@@ -5,6 +5,7 @@ import { page } from '../store';
 import { Announcer } from './Announcer';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
+import { Dialogs } from './Dialogs';
 import { HostStatus } from './HostStatus';
 import { Settings } from './Settings';
 import { ThreadList } from './ThreadList';
@@ -31,6 +32,7 @@ export function App(): JSX.Element {
     <div class={`app ${wide ? 'wide' : 'narrow'}`}>
       <ThreadList wide={wide} />
       {page.value === 'settings' ? <Settings /> : <Chat covered={!wide && page.value === 'threads'} />}
+      <Dialogs />
       <Toasts />
       <Announcer />
     </div>

@@ -14,6 +14,8 @@ import { Message } from './Message';
 /** So near to an end counts as being there. */
 const NEAR = 80;
 const PAGE_AHEAD = 600;
+/** Drawn beyond the window on each side: quick scrolling meets no empty rows. */
+const AHEAD = 600;
 
 export function Conversation(): JSX.Element {
   const { threadId, missing, loaded, loading } = conversation.value;
@@ -67,7 +69,7 @@ function Rows(): JSX.Element {
         </p>
       )}
       <div class="rows" role="log" aria-live="off" aria-label={t('conversation')} tabIndex={0}>
-        <Virtualizer ref={list} data={shown} shift={prepended} onScroll={onScroll} onResize={() => stuck.current && toEnd()}>
+        <Virtualizer ref={list} data={shown} bufferSize={AHEAD} shift={prepended} onScroll={onScroll} onResize={() => stuck.current && toEnd()}>
           {(row: Row) => (
             <div key={row.key} class="row">
               <RowView row={row} />

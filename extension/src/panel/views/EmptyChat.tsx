@@ -1,7 +1,7 @@
 // A chat without messages: what can be done here, and what is missing for it.
 import type { JSX } from 'preact';
 import { attachHere, summariseHere } from '../effects/attaching';
-import { restoreThread } from '../effects/actions';
+import { restoreThread } from '../effects/removal';
 import { t } from '../i18n';
 import { can, connections, conversation, link, threads } from '../store';
 import { CopyLine } from './CopyLine';

@@ -1,10 +1,11 @@
 // Says how the companion is: nothing when all is well, else what is wrong, what to do, and a button.
 import type { JSX } from 'preact';
 import type { LinkCode, LinkStatus } from '../../channel';
+import { restoreThread } from '../effects/removal';
 import { sentence } from '../effects/sentences';
 import { retry } from '../effects/session';
 import { type MessageKey, t } from '../i18n';
-import { conversation, link, storageWarning, thread } from '../store';
+import { can, conversation, link, storageWarning, thread } from '../store';
 import { TESTID } from '../testids';
 import { CopyLine } from './CopyLine';
 import { Icon } from './Icon';
@@ -43,9 +44,19 @@ export function HostStatus(): JSX.Element {
       {thread.value?.deletedAt !== undefined && conversation.value.loaded && (
         <p class="banner warn">
           <Icon name="trash" size={16} /> <span>{t('trashedTitle')}</span>
+          <RestoreButton threadId={thread.value.id} />
         </p>
       )}
     </div>
+  );
+}
+
+function RestoreButton({ threadId }: { threadId: string }): JSX.Element | null {
+  if (!can('thread.restore')) return null;
+  return (
+    <button type="button" class="link" onClick={() => void restoreThread(threadId)}>
+      {t('restore')}
+    </button>
   );
 }
 

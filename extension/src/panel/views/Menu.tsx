@@ -1,6 +1,6 @@
-// A small menu under a button: arrows move, Esc and a click elsewhere close.
+// A small menu at a button, below it or above it, where there is room: arrows move, Esc and a click elsewhere close.
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { TESTID } from '../testids';
 import { Icon, type IconName } from './Icon';
 
@@ -12,21 +12,45 @@ export interface MenuItem {
   run(): void;
 }
 
+const GAP = 4;
+
+/** A scroller around the button would cut the menu off, so it is placed in the window. */
+function place(list: HTMLElement, button: HTMLElement): void {
+  const at = button.getBoundingClientRect();
+  const { width, height } = list.getBoundingClientRect();
+  const below = at.bottom + GAP;
+  const top = below + height <= innerHeight - GAP ? below : at.top - GAP - height;
+  const left = getComputedStyle(list).direction === 'rtl' ? at.left : at.right - width;
+  list.style.top = `${Math.max(GAP, top)}px`;
+  list.style.left = `${Math.max(GAP, Math.min(left, innerWidth - width - GAP))}px`;
+}
+
 interface Props { readonly label: string; readonly items: readonly MenuItem[]; readonly small?: boolean }
 
 export function Menu({ label, items, small = false }: Props): JSX.Element {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
 
+  useLayoutEffect(() => {
+    if (open && button.current && list.current) place(list.current, button.current);
+  }, [open]);
   useEffect(() => {
-    if (!open) return;
+    if (!open) return undefined;
     root.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const outside = (event: Event): void => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
+    const away = (): void => setOpen(false);
     document.addEventListener('pointerdown', outside);
-    return () => document.removeEventListener('pointerdown', outside);
+    document.addEventListener('scroll', away, true);
+    addEventListener('resize', away);
+    return () => {
+      document.removeEventListener('pointerdown', outside);
+      document.removeEventListener('scroll', away, true);
+      removeEventListener('resize', away);
+    };
   }, [open]);
 
   const close = (): void => {
@@ -50,11 +74,11 @@ export function Menu({ label, items, small = false }: Props): JSX.Element {
 
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
-      <button ref={button} type="button" class={`icon-button ${small ? 'small' : ''}`} data-testid={TESTID.openMenu} aria-haspopup="menu" aria-expanded={open} aria-label={label} title={label} onClick={() => setOpen(!open)}>
+      <button ref={button} type="button" class={`icon-button ${small ? 'small' : ''}`} data-testid={small ? TESTID.itemMenu : TESTID.openMenu} aria-haspopup="menu" aria-expanded={open} aria-label={label} title={label} onClick={() => setOpen(!open)}>
         <Icon name="more" size={small ? 16 : 18} />
       </button>
       {open && (
-        <div class="menu-items" role="menu" aria-label={label}>
+        <div ref={list} class="menu-items" role="menu" aria-label={label}>
           {items.map((item) => (
             <button
               key={item.label}

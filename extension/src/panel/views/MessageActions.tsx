@@ -1,7 +1,8 @@
 // The small buttons under a message, and the branch switcher. What the host cannot do is not shown.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { deleteNode, edit, forkThread, regenerate, selectBranch } from '../effects/actions';
+import { edit, forkThread, regenerate, selectBranch } from '../effects/actions';
+import { deleteNode } from '../effects/removal';
 import { type MessageKey, t } from '../i18n';
 import type { MessageRow } from '../state/rows';
 import { can, conversation } from '../store';

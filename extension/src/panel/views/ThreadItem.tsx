@@ -1,11 +1,15 @@
 // One thread in the list, with its state and its menu.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { deleteThread, openThread, patchThread, purgeThread, rename, restoreThread } from '../effects/actions';
+import { openThread, rename } from '../effects/actions';
+import { pin } from '../effects/organise';
+import { archive, deleteThread, restoreThread } from '../effects/removal';
 import { locale, type MessageKey, t } from '../i18n';
+import type { ThreadMeta } from '../../protocol';
 import type { ListedThread } from '../state/shelves';
-import { can, conversation } from '../store';
+import { can, conversation, dispatch, filter, folders } from '../store';
 import { TESTID } from '../testids';
+import { Icon } from './Icon';
 import { Menu, type MenuItem } from './Menu';
 import { RenameField } from './RenameField';
 
@@ -36,6 +40,7 @@ export function ThreadItem({ entry }: { entry: ListedThread }): JSX.Element {
           <span class="detail">
             {[unsaved ? t('notSavedShort') : '', status ? t(status) : '', when(thread.deletedAt ?? thread.updatedAt)].filter(Boolean).join(' · ')}
           </span>
+          <Labels thread={thread} />
           {status && <span class={`dot ${thread.status}`} aria-hidden="true" />}
         </button>
       )}
@@ -44,12 +49,33 @@ export function ThreadItem({ entry }: { entry: ListedThread }): JSX.Element {
   );
 }
 
+/** Its folder and tags, except the one that the whole list has in common. */
+function Labels({ thread }: { thread: ThreadMeta }): JSX.Element | null {
+  const { folderId, tag } = filter.value;
+  const folder = folders.value.find((each) => each.id === thread.folderId && each.id !== folderId);
+  const tags = thread.tags.filter((each) => each !== tag);
+  if (!folder && tags.length === 0) return null;
+  return (
+    <span class="labels">
+      {folder && (
+        <span class="label">
+          <Icon name="folder" size={12} /> {folder.name}
+        </span>
+      )}
+      {tags.map((each) => (
+        <span key={each} class="label">{`#${each}`}</span>
+      ))}
+    </span>
+  );
+}
+
 function items({ thread }: ListedThread, startRenaming: () => void): MenuItem[] {
   const all: MenuItem[] = [];
   if (can('thread.update')) {
     all.push({ icon: 'edit', label: t('rename'), run: startRenaming });
-    all.push({ icon: 'pin', label: t(thread.pinned ? 'unpin' : 'pin'), run: () => patchThread(thread.id, { pinned: !thread.pinned }) });
-    all.push({ icon: 'archive', label: t(thread.archived ? 'unarchive' : 'archive'), run: () => patchThread(thread.id, { archived: !thread.archived }) });
+    all.push({ icon: 'pin', label: t(thread.pinned ? 'unpin' : 'pin'), run: () => pin(thread.id, !thread.pinned) });
+    all.push({ icon: 'folder', label: t('organise'), run: () => dispatch({ type: 'dialog', dialog: { kind: 'organise', threadId: thread.id } }) });
+    all.push({ icon: 'archive', label: t(thread.archived ? 'unarchive' : 'archive'), run: () => void archive(thread.id, !thread.archived) });
   }
   if (can('thread.delete')) all.push({ icon: 'trash', label: t('deleteChat'), run: () => void deleteThread(thread.id) });
   return all;
@@ -58,7 +84,7 @@ function items({ thread }: ListedThread, startRenaming: () => void): MenuItem[] 
 function trashItems(threadId: string): MenuItem[] {
   return [
     { icon: 'restore', label: t('restore'), run: () => void restoreThread(threadId) },
-    { icon: 'trash', label: t('deleteForGood'), run: () => void purgeThread(threadId) },
+    { icon: 'trash', label: t('deleteForGood'), run: () => dispatch({ type: 'dialog', dialog: { kind: 'purge', threadId } }) },
   ];
 }
 

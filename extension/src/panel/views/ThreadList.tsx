@@ -2,13 +2,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { newChat } from '../effects/actions';
-import { loadList } from '../effects/live';
+import { loadList } from '../effects/lists';
 import { type MessageKey, t } from '../i18n';
 import type { Shelf } from '../state/model';
 import type { Group } from '../state/shelves';
-import { can, dispatch, link, lists, page, shelf, shown } from '../store';
+import { can, dispatch, filter, link, lists, page, shelf, shown } from '../store';
 import { TESTID } from '../testids';
 import { Icon } from './Icon';
+import { ListFilter } from './ListFilter';
 import { ThreadItem } from './ThreadItem';
 
 const GROUPS: Readonly<Record<Group, MessageKey>> = {
@@ -61,6 +62,7 @@ export function ThreadList({ wide }: { wide: boolean }): JSX.Element {
           </button>
         </header>
         <Shelves />
+        <ListFilter />
         <Items />
       </nav>
     </>
@@ -106,6 +108,8 @@ function Items(): JSX.Element {
 
 /** Never "no chats" when we only could not look. */
 function nothing(loaded: boolean): MessageKey {
+  const narrowed = filter.value.folderId !== undefined || filter.value.tag !== undefined;
+  if (loaded && narrowed) return 'nothingHere';
   if (loaded) return shelf.value === 'trash' ? 'trashEmpty' : shelf.value === 'archived' ? 'archiveEmpty' : 'noChats';
   return link.value.phase === 'down' || link.value.phase === 'refused' ? 'listUnavailable' : 'loading';
 }

@@ -1,7 +1,9 @@
 // The bar above a conversation: list, title, what is not saved, new chat, menu.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { deleteThread, newChat, patchThread, rename } from '../effects/actions';
+import { newChat, rename } from '../effects/actions';
+import { pin } from '../effects/organise';
+import { archive, deleteThread } from '../effects/removal';
 import { t } from '../i18n';
 import { unsaved } from '../state/pending';
 import { withPending } from '../state/shelves';
@@ -45,13 +47,19 @@ function items(startRenaming: () => void): MenuItem[] {
   const own: MenuItem[] = [];
   if (meta && can('thread.update')) {
     own.push({ icon: 'edit', label: t('rename'), run: startRenaming });
-    own.push({ icon: 'pin', label: t(meta.pinned ? 'unpin' : 'pin'), run: () => patchThread(meta.id, { pinned: !meta.pinned }) });
-    own.push({ icon: 'archive', label: t(meta.archived ? 'unarchive' : 'archive'), run: () => patchThread(meta.id, { archived: !meta.archived }) });
+    own.push({ icon: 'pin', label: t(meta.pinned ? 'unpin' : 'pin'), run: () => pin(meta.id, !meta.pinned) });
+    own.push({ icon: 'folder', label: t('organise'), run: () => show('organise', meta.id) });
+    own.push({ icon: 'archive', label: t(meta.archived ? 'unarchive' : 'archive'), run: () => void archive(meta.id, !meta.archived) });
   }
+  if (meta && can('branch.list')) own.push({ icon: 'fork', label: t('branchesOfChat'), run: () => show('branches', meta.id) });
   if (meta && can('thread.delete')) own.push({ icon: 'trash', label: t('deleteChat'), run: () => void deleteThread(meta.id) });
   own.push({ icon: 'tab', label: t('openInTab'), run: openInTab, separated: own.length > 0 });
   own.push({ icon: 'gear', label: t('settings'), run: () => dispatch({ type: 'page.shown', page: 'settings' }), testId: TESTID.openSettings });
   return own;
+}
+
+function show(kind: 'organise' | 'branches', threadId: string): void {
+  dispatch({ type: 'dialog', dialog: { kind, threadId } });
 }
 
 function openInTab(): void {
