@@ -14,6 +14,7 @@ from sidekeep.model.places import Places, private_file
 from sidekeep.store import handover, locks
 
 TRIES, PAUSE = 50, 0.004
+AGAIN_SECONDS = 1.0
 STARTS, STARTS_SECONDS = 5, 60.0
 # How often, and how long each time, a start is left to a newer host before it is done after all.
 LEFT_TO_NEWER, LEFT_SECONDS = 20, 0.5
@@ -44,6 +45,7 @@ class Election:
         self._log = log
         self._watching = False
         self._left_to_newer = 0
+        self._uncounted: list[float] = []
 
     def ensure(self) -> float | None:
         """See to it that a runner lives; called only after the COMMIT that admitted work.
@@ -60,12 +62,20 @@ class Election:
                         self._ring()
                     return None
                 if locks.lock(fd, locks.EXCLUSIVE, wait=False):
-                    return self._start(fd)
+                    return self._try_to_start(fd)
                 locks.unlock(fd)
                 time.sleep(PAUSE)
-            return 1.0
+            return AGAIN_SECONDS
         finally:
             os.close(fd)
+
+    def _try_to_start(self, fd: int) -> float | None:
+        try:
+            return self._start(fd)
+        except OSError as error:
+            # No memory or no room for a process: the port goes on, and the start is tried again.
+            self._log(f"a runner could not be started: {error}")
+            return AGAIN_SECONDS
 
     def _start(self, fd: int) -> float | None:
         if self._left_to_newer < LEFT_TO_NEWER and handover.newer_host_lives(self._places, self._version):
@@ -91,6 +101,7 @@ class Election:
         finally:
             os.close(null)
         self._log(f"started runner {pid}")
+        start_new_thread(_reap, (pid,))
         return None
 
     def _start_on_windows(self, command: list[str], environment: dict[str, str]) -> float | None:
@@ -119,14 +130,17 @@ class Election:
                 times = [float(line) for line in file if line.strip()]
         except (FileNotFoundError, ValueError):
             times = []
-        recent = [when for when in times if 0 <= now - when < STARTS_SECONDS]
+        recent = sorted(when for when in {*times, *self._uncounted} if 0 <= now - when < STARTS_SECONDS)
         if len(recent) >= STARTS:
             return STARTS_SECONDS - (now - recent[0])
-        fd = private_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
-            os.write(fd, "".join(f"{when}\n" for when in (*recent, now)).encode())
-        finally:
-            os.close(fd)
+            fd = private_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            try:
+                os.write(fd, "".join(f"{when}\n" for when in (*recent, now)).encode())
+            finally:
+                os.close(fd)
+        except OSError:
+            self._uncounted.append(now)  # no room for the file: counted for this host alone
         return 0.0
 
     def watch(self) -> None:
@@ -155,8 +169,16 @@ def runner_command() -> list[str]:
     return [sys.executable, "-IS", "-c", code]
 
 
+def _reap(pid: int) -> None:
+    """In a thread: whoever looks for the process after its end finds none."""
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        return
+
+
 def _remove(path: str) -> None:
     try:
         os.unlink(path)
-    except FileNotFoundError:
+    except OSError:
         return

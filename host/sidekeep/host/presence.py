@@ -17,17 +17,26 @@ class Presence:
         self._written: object = None
 
     def tell(self, clients: list[dict[str, object]]) -> None:
-        """Write which threads each client looks at; nothing is written when nothing changed."""
+        """Write which threads each client looks at; nothing is written when nothing changed.
+
+        On a full disk the file stays as it was until the next change: only `watched` and `status` read it.
+        """
         if clients == self._written:
             return
+        try:
+            self._put(json.dumps({**self._about, "clients": clients}).encode())
+        except OSError:
+            return
+        self._written = clients
+
+    def _put(self, told: bytes) -> None:
         temporary = self._path + ".new"
         fd = private_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
-            os.write(fd, json.dumps({**self._about, "clients": clients}).encode())
+            os.write(fd, told)
         finally:
             os.close(fd)
         os.replace(temporary, self._path + ".json")
-        self._written = clients
 
     def leave(self) -> None:
         """Remove both files; the lock goes with the process."""

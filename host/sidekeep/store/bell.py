@@ -52,7 +52,10 @@ class Bell:
     def ring(self) -> None:
         """Ring at every other process. A dead one's socket is removed; a full one has rung already."""
         with self._lock:
-            changed = os.stat(self._folder).st_mtime_ns
+            try:
+                changed = os.stat(self._folder).st_mtime_ns
+            except FileNotFoundError:
+                return  # somebody cleaned up: there is nobody who could hear
             if changed != self._listed:
                 self._names = [name for name in os.listdir(self._folder) if name.endswith(".bell")]
                 self._listed = changed
