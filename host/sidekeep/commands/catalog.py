@@ -41,6 +41,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "memory.set": ("memories", "put"),
     "memory.delete": ("memories", "delete"),
     "job.cancel": ("jobs", "cancel"),
+    "attachment.begin": ("attachments", "begin"),
+    "attachment.chunk": ("attachments", "chunk"),
+    "attachment.commit": ("attachments", "commit"),
+    "attachment.abort": ("attachments", "abort"),
+    "attachment.delete": ("attachments", "delete"),
+    "attachment.pin": ("attachments", "pin"),
+    "page.capture": ("pages", "capture"),
+    "page.delete": ("pages", "delete"),
 }
 
 QUERIES: dict[str, tuple[str, str]] = {
@@ -59,6 +67,11 @@ QUERIES: dict[str, tuple[str, str]] = {
     "preset.list": ("named", "list_presets"),
     "memory.list": ("memories", "listing"),
     "job.list": ("jobs", "listing"),
+    "attachment.status": ("attachments", "status"),
+    "attachment.read": ("attachments", "read"),
+    "attachment.list": ("attachments", "listing"),
+    "page.list": ("pages", "listing"),
+    "page.get": ("pages", "get"),
 }
 
 #: Answered by the host itself: they concern the port, not the store.

@@ -23,7 +23,7 @@ def status(tx: Tx, _op: StorageStatus, ctx: Context) -> dict[str, Any]:
         "evictableBytes": usage.evictable_bytes,
         "databaseBytes": size,
         "blobs": usage.blobs,
-        "warn": usage.evictable_bytes >= usage.limit * 4 // 5,
+        "warn": usage.warn,
     }
     warnings = place.warnings(ctx.places.state)
     if warnings:

@@ -16,6 +16,7 @@ from sidekeep.host.events import Feed
 from sidekeep.host.pacing import Pacer
 from sidekeep.host.presence import Presence
 from sidekeep.host.request import COMMAND, FAULT, QUERY, Request
+from sidekeep.host.tidy import Tidy
 from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.store.bell import Bell
@@ -76,6 +77,8 @@ class Engine:
         self._places = places
         self._seal = seal
         self._log = log
+        self._tidy = Tidy(doorway, read, places, log)
+        self._tidied = False
         self._group: list[tuple[Request, Unit, Context]] = []
         self._group_bytes = 0
         self._out: list[bytes] = []
@@ -105,6 +108,7 @@ class Engine:
 
     def _leave(self) -> None:
         """The files that say we are here go; the bell tells a runner that nobody may be left to wait for."""
+        self._tidy.write_notes()
         self._presence.leave()
         if self._bell is not None:
             self._bell.close()
@@ -124,7 +128,10 @@ class Engine:
         return batch
 
     def _patience(self) -> float | None:
-        dues = [due for due in (self._idle_due, self._ask_again, self._pacer.due) if due is not None]
+        if self._tidy.due:
+            return 0.0
+        timers = (self._idle_due, self._ask_again, self._pacer.due, self._tidy.notes_due)
+        dues = [due for due in timers if due is not None]
         return max(0.0, min(dues) - monotonic()) if dues else None
 
     # ---- one op ----
@@ -159,7 +166,11 @@ class Engine:
         """Commit the group and write its answers; the answers go out before any event."""
         if self._group:
             group, self._group, self._group_bytes = self._group, [], 0
-            self._doorway.run_group([unit for _, unit, _ in group])
+            units = [unit for _, unit, _ in group]
+            notes = self._tidy.notes()
+            self._doorway.run_group(units if notes is None else [*units, notes])
+            if notes is not None:
+                self._tidy.notes_written(notes)
             for request, unit, context in group:
                 if unit.response is not None:
                     self._out.append(answers.with_client(request, unit.response))
@@ -168,6 +179,7 @@ class Engine:
                 if unit.error is None and not unit.replayed:
                     self._committed = True
                     self._work = self._work or context.work
+                    self._tidy.heard(request.name)
                     self._do_after(context)
                 self._answered(request)
         if self._out:
@@ -185,7 +197,10 @@ class Engine:
         context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)
         try:
             with reading(self._read()) as tx:
-                return answers.result(request, handler(request.name)(tx, request.op, context))
+                answer = answers.result(request, handler(request.name)(tx, request.op, context))
+            if request.name == "attachment.read":
+                self._tidy.noted()
+            return answer
         except SidekeepError as error:
             return answers.refused(request, error)
 
@@ -236,6 +251,10 @@ class Engine:
     # ---- after a batch ----
 
     def _after(self) -> None:
+        if self._tidy.due and self._inbox.empty() and self._tidy.step():
+            self._committed = True
+        if self._tidy.notes_due is not None and monotonic() >= self._tidy.notes_due:
+            self._tidy.write_notes()
         own, self._committed = self._committed, False
         if own and self._bell is not None:
             self._bell.ring()
@@ -276,6 +295,9 @@ class Engine:
             self._ask_again = monotonic() + wait
 
     def _when_idle(self) -> None:
+        if not self._tidied:
+            # What an earlier process left half done.
+            self._tidied = self._tidy.due = True
         if not self._doorway.allocate_log() and self._doorway.pages_in_log >= CHECKPOINT_AT_IDLE_PAGES:
             self._doorway.checkpoint()
 

@@ -58,6 +58,8 @@ class SidekeepError(Exception):
         # Set by the decoder when the op named itself before it was found wrong.
         self.submission_id: str | None = None
         self.client_id: str | None = None
+        # What the refusal itself writes, given the transaction of its receipt.
+        self.also: object = None
 
     def __init_subclass__(cls) -> None:
         # A command that may succeed later is decided anew, so it keeps no receipt.

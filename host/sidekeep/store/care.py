@@ -1,7 +1,7 @@
 """What a store needs from time to time: old changes, expired receipts and old trash are removed in small steps."""
 
 from sidekeep.model.limits import CHANGES_MS, DAY
-from sidekeep.store import purge, receipts, settings
+from sidekeep.store import blobs, purge, receipts, settings, uploads
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Tx
 
@@ -32,5 +32,5 @@ def empty_trash(tx: Tx) -> int:
     return 0
 
 
-STEPS = (prune_changes, collect_receipts, empty_trash)
+STEPS = (prune_changes, collect_receipts, empty_trash, uploads.sweep_abandoned, blobs.remove_dropped)
 """Each returns how much it did; it is called again until it returns 0."""

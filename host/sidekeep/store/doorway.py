@@ -219,6 +219,10 @@ class Doorway:
             if threads is not None:
                 threads.clear()
             unit.error = error
+            if callable(error.also):
+                after = Tx(db, now, self._new_id)
+                error.also(after)
+                after.finish()
             if who is not None:
                 unit.response = rejection(who.submission_id, error)
                 if error.keeps_receipt:

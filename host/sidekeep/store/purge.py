@@ -1,7 +1,6 @@
-"""The physical removal of a thread and all that is its own, in the caller's transaction."""
+"""The removal of a thread and all that is its own, in the caller's transaction; bytes are freed in steps after it."""
 
-import json
-
+from sidekeep.store import blobs
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
@@ -14,9 +13,8 @@ def thread(tx: Tx, row: ThreadRow) -> None:
     tx.run(sql.keep_page_parts, (row.k,))
     tx.run(sql.drop_search, (row.k,))
     tx.run(sql.drop_search_rows, (row.k,))
-    blobs = [blob for (blob,) in tx.all(sql.blobs_of_thread, (row.k,))]
+    held = [blob for (blob,) in tx.all(sql.blobs_of_thread, (row.k,))]
     tx.run(sql.drop_attachments, (row.k,))
-    if blobs:
-        tx.run(sql.drop_unused_blobs, (json.dumps(blobs),))
+    blobs.drop_unused(tx, held)
     tx.run(sql.drop_thread, (row.k,))
     tx.forget_thread(row.id)

@@ -17,9 +17,5 @@ SELECT DISTINCT blob FROM attachments WHERE thread = ? AND blob IS NOT NULL
 -- name: drop_attachments
 DELETE FROM attachments WHERE thread = ?
 
--- name: drop_unused_blobs
-DELETE FROM blobs WHERE k IN (SELECT value FROM json_each(?)) AND NOT EXISTS
-  (SELECT 1 FROM attachments WHERE attachments.blob = blobs.k)
-
 -- name: drop_thread
 DELETE FROM threads WHERE k = ?

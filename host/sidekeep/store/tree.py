@@ -83,6 +83,10 @@ def append(
     digest = node_digest(node_id, parent_id, parent_digest, ts, type, text)
     node = Node(key, node_id, parent, type, 0, 0, ts, text.decode())
     tx.run(sql.insert, (key, node_id, parent, type, ts, digest, node.payload))
+    if b'"attachmentId' in text:
+        from sidekeep.store import attachments
+
+        attachments.named_by(tx, node_id, payload)
     tx.run(sql.choose_appended, (key, first_key(thread.k) if parent is None else parent))
     thread.append_content(tx.now)
     if type == "user_message":
