@@ -4,9 +4,11 @@ import os
 import sys
 
 from sidekeep.commands.catalog import CAPABILITIES
-from sidekeep.wire.stdio import FrameReader, FrameWriter, take_port
+from sidekeep.wire.stdio import FrameReader, FrameWriter, leave_when_hung_up, take_port
 
 FORBIDDEN = 3
+# The browser kills two seconds after it closed the pipes; whatever happens, the host is gone well before.
+HUNG_UP_SECONDS = 0.85
 
 
 def main() -> int:
@@ -35,10 +37,14 @@ def main() -> int:
             return FORBIDDEN
         about: dict[str, object] = {"version": __version__, "pid": os.getpid(), "instanceId": new_id()}
         capabilities = list(CAPABILITIES)
+        answered = 0
         while True:
             message = reader.read()
             if message is None:
                 return 0
+            if answered == 1:  # the pipe takes the first answer; one that nobody reads may fill it
+                leave_when_hung_up(source, HUNG_UP_SECONDS)
+            answered += 1
             if isinstance(message, WireError):
                 writer.write(error_event(message))
                 continue
@@ -50,6 +56,8 @@ def main() -> int:
                 break
     except PeerGone:
         return 0
+    if answered == 1:
+        leave_when_hung_up(source, HUNG_UP_SECONDS)
     from sidekeep.host.serve import serve
 
     return serve(places, reader, writer, about, origin, first.client_id, first.subscribe_thread_id)

@@ -1,6 +1,5 @@
-"""Events longer than a frame may be: cut into `part` frames, and put together again."""
+"""Events longer than a frame may be, cut into `part` frames."""
 
-from sidekeep.model.errors import InvalidFrame
 from sidekeep.model.ids import new_id
 from sidekeep.model.limits import EVENT_BYTES
 
@@ -56,27 +55,3 @@ def _escaped(piece: bytes) -> bytes:
     for plain, escape in _ESCAPES:
         piece = piece.replace(plain, escape)
     return piece
-
-
-class Joiner:
-    """Puts parts together; parts of several messages may come mixed."""
-
-    def __init__(self) -> None:
-        self._open: dict[str, list[str | None]] = {}
-
-    def add(self, part: dict[str, object]) -> str | None:
-        """Takes a `part`; the whole JSON text with the last of its message, else None.
-
-        Raises InvalidFrame for a part that does not fit those before it.
-        """
-        name, index, count, data = (part.get(member) for member in ("id", "index", "count", "data"))
-        if not (type(name) is str and type(index) is int and type(count) is int and type(data) is str):
-            raise InvalidFrame("a part without id, index, count and data")
-        pieces = self._open.setdefault(name, [None] * count)
-        if len(pieces) != count or not 0 <= index < count or pieces[index] is not None:
-            raise InvalidFrame(f"part {index} of {count} does not fit those before it")
-        pieces[index] = data
-        if None in pieces:
-            return None
-        del self._open[name]
-        return "".join(piece for piece in pieces if piece is not None)

@@ -6,7 +6,8 @@ everything else, so it imports nothing heavy itself.
 
 import os
 import sys
-from _thread import allocate_lock
+from _thread import allocate_lock, start_new_thread
+from time import sleep
 
 from sidekeep.model.errors import InvalidFrame, MessageTooLarge, PeerGone, WireError
 from sidekeep.model.limits import EVENT_BYTES, MESSAGE_BYTES
@@ -38,6 +39,27 @@ def take_port() -> tuple[int, int]:
         for descriptor in (*port, 0, 1):
             msvcrt.setmode(descriptor, os.O_BINARY)
     return port
+
+
+def leave_when_hung_up(descriptor: int, seconds: float) -> None:
+    """End the process `seconds` after the other end of its input was closed, whatever its threads do.
+
+    Reading would tell only those who read: a process that waits for its output to be taken, or has enough ops
+    in hand, does not. Where a pipe cannot be polled (Windows) the end is found by reading alone.
+    """
+    if sys.platform == "win32":
+        return
+    import select
+
+    port = select.poll()
+    port.register(descriptor, 0)  # nothing but the hang-up, which is always told
+
+    def watch() -> None:
+        port.poll()
+        sleep(seconds)
+        os._exit(0)
+
+    start_new_thread(watch, ())
 
 
 class FrameReader:
