@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, CDPSession, Page, Playwright
 from playwright.sync_api import Error as PlaywrightError
 
 PANEL_SECONDS = 15.0
+PRESSES = 2
 
 
 def extension_id(built: Path) -> str:
@@ -63,6 +64,9 @@ class Chromium:
                 *arguments,
             ],
         )
+        # A press of the toolbar button before the worker was first started reaches nobody.
+        if not self.context.service_workers:
+            self.context.wait_for_event("serviceworker", timeout=PANEL_SECONDS * 1000)
         self.page: Page = self.context.pages[0] if self.context.pages else self.context.new_page()
 
     def _session(self) -> CDPSession:
@@ -84,9 +88,12 @@ class Chromium:
         The connection that launched the browser never hears of a panel, so a new one is made each time.
         """
         session = self._session()
-        tab = self._tab(session)
-        session.send("Extensions.triggerAction", {"id": self.extension_id, "targetId": tab})
-        self._wait_for_panel(session)
+        for _ in range(PRESSES):
+            session.send("Extensions.triggerAction", {"id": self.extension_id, "targetId": self._tab(session)})
+            if self._panel_opens(session):
+                break
+        else:
+            raise PlaywrightError("the side panel did not open")
         session.detach()
         port = int((self.profile / "DevToolsActivePort").read_text().splitlines()[0])
         connected = self._playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}")
@@ -106,14 +113,14 @@ class Chromium:
         beside = [tab for tab in tabs if tab["url"] == self.page.url] or tabs
         return str(beside[0]["targetId"])
 
-    def _wait_for_panel(self, session: CDPSession) -> None:
+    def _panel_opens(self, session: CDPSession) -> bool:
         end = time.monotonic() + PANEL_SECONDS
         while time.monotonic() < end:
             targets = session.send("Target.getTargets")["targetInfos"]
             if any(self._is_panel(target["url"]) for target in targets):
-                return
+                return True
             self.page.wait_for_timeout(20)
-        raise PlaywrightError("the side panel did not open")
+        return False
 
     def _is_panel(self, url: str) -> bool:
         return url.startswith(f"chrome-extension://{self.extension_id}/") and "sidepanel" in url
