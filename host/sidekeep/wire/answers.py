@@ -22,9 +22,7 @@ def dump(value: object) -> str:
 
 def error_event(fault: SidekeepError) -> bytes:
     """`error`: a fault that belongs to no op."""
-    return dump(
-        {"type": "error", "code": fault.code, "message": fault.message, "retryable": fault.retryable}
-    ).encode()
+    return dump({"type": "error", "code": fault.code, "message": fault.message, "retryable": fault.retryable}).encode()
 
 
 def rejected(submission_id: str, fault: SidekeepError, client_id: str | None = None) -> bytes:
