@@ -74,6 +74,7 @@ def _speaking() -> Iterator[str]:
 
     class Speaker(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # as every endpoint does that streams
 
         def log_message(self, format: str, *args: object) -> None:
             """Says nothing."""
