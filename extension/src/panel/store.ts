@@ -15,6 +15,11 @@ export function dispatch(event: PanelEvent): void {
 
 export const link = computed(() => state.value.link);
 export const conversation = computed(() => state.value.conversation);
+// What stays the same while an answer grows: views of these are not drawn anew with each piece of it.
+export const shownId = computed(() => state.value.conversation.threadId);
+export const running = computed(() => state.value.conversation.turn !== null);
+export const loaded = computed(() => state.value.conversation.loaded);
+export const siblings = computed(() => state.value.conversation.siblings);
 export const pending = computed(() => state.value.pending);
 export const capabilities = computed(() => state.value.capabilities);
 export const threads = computed(() => state.value.threads);
@@ -43,7 +48,7 @@ export const tags = computed(() => {
 
 export const rows = computed(() => rowsOf(conversation.value, pending.value));
 export const shown = computed(() => shelves(threads.value, lists.value, pending.value, shelf.value));
-export const thread = computed(() => threads.value[conversation.value.threadId] ?? null);
+export const thread = computed(() => threads.value[shownId.value] ?? null);
 
 /** True when the host offers the op; views hide what it lacks. */
 export function can(op: string): boolean {

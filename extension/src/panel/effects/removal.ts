@@ -43,7 +43,7 @@ export async function deleteNode(nodeId: string): Promise<void> {
 /** Which messages went with a branch: child → parent, as the host tells them after its answer. */
 const gone = new Map<string, Map<string, string | null>>();
 
-export async function deleteBranch(threadId: string, leafId: string): Promise<boolean> {
+export async function deleteBranch(threadId: string, leafId: string): Promise<void> {
   const heard = new Map<string, string | null>();
   gone.set(leafId, heard);
   const stop = listen((event) => {
@@ -53,11 +53,10 @@ export async function deleteBranch(threadId: string, leafId: string): Promise<bo
   if (!(await tellAndLook(threadId, command('branch.delete', { threadId, leafId })))) {
     stop();
     gone.delete(leafId);
-    return false;
+    return;
   }
   setTimeout(stop, HEARD_BY);
   say(t('branchDeleted'), { op: 'branch.restore', threadId, leafId }, 'node.restore');
-  return true;
 }
 
 /** Events follow their answer at once. */

@@ -6,6 +6,7 @@ import { outbox } from '../../outbox/outbox';
 import type { AnswerOf, CommandRejected, Heard, Op, OpType, Wanted } from '../../protocol';
 import { wellFormed } from '../../text';
 import { dispatch, state } from '../store';
+import { Inflow } from './inflow';
 
 /** Why an op was not done. `not_connected` is the panel's own code. */
 export class Refusal extends Error {
@@ -78,6 +79,7 @@ function receive(message: FromWorker): void {
       void readOutbox();
       return;
     case 'link':
+      inflow.flush();
       dispatch({ type: 'link', status: message.status });
       // What is "for another store" depends on which store answers.
       if (message.status.phase === 'ready') void readOutbox();
@@ -87,13 +89,19 @@ function receive(message: FromWorker): void {
       return;
     case 'event': {
       // Here, where it leaves the wire, an event gets its type: the host's structs say the same.
-      const event = message.event as unknown as Heard;
-      dispatch({ type: 'host', event });
-      settle(event);
-      for (const listener of listeners) listener(event);
+      inflow.push(message.event as unknown as Heard);
     }
   }
 }
+
+const inflow = new Inflow<Heard>(
+  (event) => event.type === 'item.delta',
+  (event) => {
+    dispatch({ type: 'host', event });
+    settle(event);
+    for (const listener of listeners) listener(event);
+  },
+);
 
 function settle(event: Heard): void {
   if (!('submissionId' in event)) return;

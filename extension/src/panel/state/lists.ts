@@ -102,9 +102,11 @@ export function withListEvent(state: PanelState, event: Heard): PanelState {
   }
 }
 
+/** Purged: there is nothing to show, and nothing to take back. */
 function without(state: PanelState, threadId: string): PanelState {
   const { [threadId]: _, ...threads } = state.threads;
-  let next: PanelState = { ...state, threads };
+  const toasts = state.toasts.filter((toast) => toast.undo?.threadId !== threadId);
+  let next: PanelState = { ...state, threads, toasts };
   for (const shelf of ['active', 'archived', 'trash'] as const) {
     const list = next.lists[shelf];
     if (list.ids.includes(threadId)) next = put(next, shelf, { ...list, ids: list.ids.filter((id) => id !== threadId) });

@@ -95,7 +95,9 @@ function fromEntry(entry: Entry, storeId: string | null, now: number, shown?: Pe
   };
 }
 
-/** How many commands are not on the companion's disk. */
+/** How many things are not on the companion's disk. A new chat and its first message are one for a person. */
 export function unsaved(pending: readonly Pending[]): number {
-  return pending.filter((each) => each.state !== 'acked').length;
+  const open = pending.filter((each) => each.state !== 'acked');
+  const spoken = new Set(open.filter(({ op }) => op.type === 'turn.submit').map(({ op }) => threadOf(op)));
+  return open.filter(({ op }) => op.type !== 'thread.create' || !spoken.has(op.threadId)).length;
 }

@@ -7,6 +7,8 @@ import { withNode, withPage, withSnapshot } from './path';
 import { answered, arrived, dropped, made, noneAcked, outboxRead, stored } from './pending';
 import { withTurnEvent } from './turn';
 
+const TOASTS = 2;
+
 export function reduce(state: PanelState, event: PanelEvent): PanelState {
   switch (event.type) {
     case 'welcome':
@@ -73,7 +75,7 @@ export function reduce(state: PanelState, event: PanelEvent): PanelState {
     case 'shelf.shown':
       return { ...state, shelf: event.shelf };
     case 'toast':
-      return { ...state, toasts: [...state.toasts.filter((each) => each.id !== event.toast.id), event.toast].slice(-3) };
+      return { ...state, toasts: [...state.toasts.filter((each) => each.id !== event.toast.id), event.toast].slice(-TOASTS) };
     case 'toast.gone':
       return { ...state, toasts: state.toasts.filter((each) => each.id !== event.id) };
     case 'connections':

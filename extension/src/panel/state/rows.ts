@@ -129,9 +129,20 @@ function pendingRow(pending: Pending): MessageRow | null {
 
 const SHOWN_ITEMS: ReadonlySet<string> = new Set(['assistant_message', 'reasoning', 'tool_call']);
 
+// While an answer grows its nodes stay the same: a long conversation is not walked through for each piece.
+const rowsOfPaths = new WeakMap<Conversation['nodes'], { born: Conversation['born']; rows: readonly Row[] }>();
+
+function pathRows({ nodes, born }: Conversation): readonly Row[] {
+  const known = rowsOfPaths.get(nodes);
+  if (known?.born === born) return known.rows;
+  const rows = nodes.map((node) => nodeRow(node, born[node.id]));
+  rowsOfPaths.set(nodes, { born, rows });
+  return rows;
+}
+
 export function rowsOf(conversation: Conversation, pending: PanelState['pending']): Row[] {
-  const { nodes, born, items, turn } = conversation;
-  const rows: Row[] = nodes.map((node) => nodeRow(node, born[node.id]));
+  const { items, turn } = conversation;
+  const rows: Row[] = [...pathRows(conversation)];
   const here = pending.filter((each) => 'threadId' in each.op && each.op.threadId === conversation.threadId);
   const bubbles = here.map(pendingRow).filter((row) => row !== null);
   // A message that is on its way to an idle thread comes before its answer; one sent meanwhile after it.

@@ -5,17 +5,19 @@ import type { Branch } from '../../protocol';
 import { selectBranch } from '../effects/actions';
 import { deleteBranch } from '../effects/removal';
 import { ask, quietly } from '../effects/session';
-import { locale, t } from '../i18n';
-import { can, conversation } from '../store';
+import { t } from '../i18n';
+import { can, running } from '../store';
 import { TESTID } from '../testids';
+import { dateAndTime } from './dates';
 import { closeDialog, Dialog } from './Dialog';
 import { Icon } from './Icon';
 
 export function Branches({ threadId }: { threadId: string }): JSX.Element {
   const [branches, setBranches] = useState<readonly Branch[] | null>(null);
-  const load = (): Promise<void> => quietly(async () => setBranches((await ask('branch.list', { threadId })).data.branches));
-  useEffect(() => void load(), [threadId]);
-  const idle = conversation.value.turn === null;
+  useEffect(() => {
+    void quietly(async () => setBranches((await ask('branch.list', { threadId })).data.branches));
+  }, [threadId]);
+  const idle = !running.value;
   return (
     <Dialog kind="branches" title={t('branchesOfChat')}>
       {branches === null ? (
@@ -35,10 +37,14 @@ export function Branches({ threadId }: { threadId: string }): JSX.Element {
                 }}
               >
                 <span class="name">{branch.name || t('newChat')}</span>
-                <span class="detail">{[t('messages', branch.count), when(branch.ts)].join(' · ')}</span>
+                <span class="detail">{[t('messages', branch.count), dateAndTime(branch.ts)].join(' · ')}</span>
               </button>
               {branches.length > 1 && can('branch.delete') && (
-                <button type="button" class="icon-button small" data-testid={TESTID.deleteBranch} disabled={!idle} onClick={() => void deleteBranch(threadId, branch.leafId).then(load)} aria-label={t('deleteBranch', branch.name ?? '')} title={t('deleteBranch', branch.name ?? '')}>
+                <button type="button" class="icon-button small" data-testid={TESTID.deleteBranch} disabled={!idle} onClick={() => {
+                    // Closed, so that the undo can be reached.
+                    closeDialog();
+                    void deleteBranch(threadId, branch.leafId);
+                  }} aria-label={t('deleteBranch', branch.name ?? '')} title={t('deleteBranch', branch.name ?? '')}>
                   <Icon name="trash" size={15} />
                 </button>
               )}
@@ -49,8 +55,4 @@ export function Branches({ threadId }: { threadId: string }): JSX.Element {
       <p class="hint">{t('branchesHint')}</p>
     </Dialog>
   );
-}
-
-function when(at: number): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(at);
 }

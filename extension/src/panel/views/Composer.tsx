@@ -6,7 +6,7 @@ import { addContext, attachHere, attaching, cuts, removeContext } from '../effec
 import { t } from '../i18n';
 import { type Draft, NO_DRAFT } from '../state/model';
 import { textOf } from '../state/payload';
-import { conversation, dispatch, drafts } from '../store';
+import { conversation, dispatch, drafts, running, shownId } from '../store';
 import { TESTID } from '../testids';
 import { Chip } from './Chip';
 import { Icon, StopIcon } from './Icon';
@@ -15,7 +15,8 @@ import { Icon, StopIcon } from './Icon';
 const LONG_PASTE = 2_000;
 
 export function Composer(): JSX.Element {
-  const { threadId, turn } = conversation.value;
+  const threadId = shownId.value;
+  const turn = running.value;
   const draft = drafts.value[threadId] ?? NO_DRAFT;
   const field = useRef<HTMLTextAreaElement>(null);
   const shifted = useRef(false);

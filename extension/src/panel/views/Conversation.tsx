@@ -1,11 +1,12 @@
 // The conversation: virtual rows, older ones paged in from above, the newest kept in sight.
+import { computed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { loadOlder } from '../effects/live';
 import { t } from '../i18n';
 import type { Row } from '../state/rows';
-import { conversation, rows } from '../store';
+import { conversation, rows, shownId } from '../store';
 import { ApprovalCard, EndedCard, InteractionCard, QueuedCard, RecoveryCard } from './Cards';
 import { EmptyChat, MissingChat } from './EmptyChat';
 import { Icon } from './Icon';
@@ -17,11 +18,24 @@ const PAGE_AHEAD = 600;
 /** Drawn beyond the window on each side: quick scrolling meets no empty rows. */
 const AHEAD = 600;
 
+const stage = computed((): 'rows' | 'missing' | 'empty' | 'waiting' => {
+  if (rows.value.length > 0) return 'rows';
+  const { missing, loaded, loading } = conversation.value;
+  if (missing) return 'missing';
+  return loaded || !loading ? 'empty' : 'waiting';
+});
+
 export function Conversation(): JSX.Element {
-  const { threadId, missing, loaded, loading } = conversation.value;
-  if (missing && rows.value.length === 0) return <MissingChat />;
-  if (rows.value.length === 0) return loaded || !loading ? <EmptyChat /> : <div class="stream" />;
-  return <Rows key={threadId} />;
+  switch (stage.value) {
+    case 'rows':
+      return <Rows key={shownId.value} />;
+    case 'missing':
+      return <MissingChat />;
+    case 'empty':
+      return <EmptyChat />;
+    case 'waiting':
+      return <div class="stream" />;
+  }
 }
 
 function Rows(): JSX.Element {

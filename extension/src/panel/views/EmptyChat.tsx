@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { attachHere, summariseHere } from '../effects/attaching';
 import { restoreThread } from '../effects/removal';
 import { t } from '../i18n';
-import { can, connections, conversation, link, threads } from '../store';
+import { can, connections, link, shownId, threads } from '../store';
 import { CopyLine } from './CopyLine';
 import { Icon } from './Icon';
 import { usable } from './ModelChoice';
@@ -43,7 +43,7 @@ function NoModel(): JSX.Element | null {
 }
 
 export function MissingChat(): JSX.Element {
-  const { threadId } = conversation.value;
+  const threadId = shownId.value;
   const trashed = threads.value[threadId]?.deletedAt !== undefined;
   return (
     <div class="empty" data-testid="missing-chat">

@@ -5,7 +5,7 @@ import { restoreThread } from '../effects/removal';
 import { sentence } from '../effects/sentences';
 import { retry } from '../effects/session';
 import { type MessageKey, t } from '../i18n';
-import { can, conversation, link, storageWarning, thread } from '../store';
+import { can, link, loaded, storageWarning, thread } from '../store';
 import { TESTID } from '../testids';
 import { CopyLine } from './CopyLine';
 import { Icon } from './Icon';
@@ -41,7 +41,7 @@ export function HostStatus(): JSX.Element {
           <Icon name="warning" size={16} /> <span>{t('storageWarning', Math.round(storageWarning.value))}</span>
         </p>
       )}
-      {thread.value?.deletedAt !== undefined && conversation.value.loaded && (
+      {thread.value?.deletedAt !== undefined && loaded.value && (
         <p class="banner warn">
           <Icon name="trash" size={16} /> <span>{t('trashedTitle')}</span>
           <RestoreButton threadId={thread.value.id} />

@@ -5,14 +5,14 @@ import { edit, forkThread, regenerate, selectBranch } from '../effects/actions';
 import { deleteNode } from '../effects/removal';
 import { type MessageKey, t } from '../i18n';
 import type { MessageRow } from '../state/rows';
-import { can, conversation } from '../store';
+import { can, running, siblings } from '../store';
 import { TESTID } from '../testids';
 import { Icon, type IconName } from './Icon';
 
 export function MessageActions({ row }: { row: MessageRow }): JSX.Element | null {
   const { node } = row;
   if (!node) return null;
-  const idle = conversation.value.turn === null;
+  const idle = !running.value;
   return (
     <div class="actions">
       <BranchSwitcher nodeId={node.id} enabled={idle} />
@@ -63,11 +63,11 @@ function CopyButton({ text }: { text: string }): JSX.Element {
 }
 
 function BranchSwitcher({ nodeId, enabled }: { nodeId: string; enabled: boolean }): JSX.Element | null {
-  const siblings = conversation.value.siblings[nodeId];
-  if (!siblings || siblings.ids.length < 2) return null;
-  const at = siblings.ids.indexOf(nodeId);
+  const all = siblings.value[nodeId]?.ids ?? [];
+  if (all.length < 2) return null;
+  const at = all.indexOf(nodeId);
   const step = (by: number): void => {
-    const target = siblings.ids[at + by];
+    const target = all[at + by];
     if (target !== undefined) selectBranch(target);
   };
   const allowed = enabled && can('thread.selectBranch');
@@ -76,8 +76,8 @@ function BranchSwitcher({ nodeId, enabled }: { nodeId: string; enabled: boolean 
       <button type="button" class="icon-button small" data-testid={TESTID.branchPrev} disabled={!allowed || at <= 0} onClick={() => step(-1)} aria-label={t('previousBranch')}>
         <Icon name="back" size={14} />
       </button>
-      <span data-testid={TESTID.branchPos}>{`${at + 1}/${siblings.ids.length}`}</span>
-      <button type="button" class="icon-button small" data-testid={TESTID.branchNext} disabled={!allowed || at >= siblings.ids.length - 1} onClick={() => step(1)} aria-label={t('nextBranch')}>
+      <span data-testid={TESTID.branchPos}>{`${at + 1}/${all.length}`}</span>
+      <button type="button" class="icon-button small" data-testid={TESTID.branchNext} disabled={!allowed || at >= all.length - 1} onClick={() => step(1)} aria-label={t('nextBranch')}>
         <Icon name="next" size={14} />
       </button>
     </span>

@@ -4,11 +4,12 @@ import { useState } from 'preact/hooks';
 import { openThread, rename } from '../effects/actions';
 import { pin } from '../effects/organise';
 import { archive, deleteThread, restoreThread } from '../effects/removal';
-import { locale, type MessageKey, t } from '../i18n';
+import { type MessageKey, t } from '../i18n';
 import type { ThreadMeta } from '../../protocol';
 import type { ListedThread } from '../state/shelves';
-import { can, conversation, dispatch, filter, folders } from '../store';
+import { can, dispatch, filter, folders, shownId } from '../store';
 import { TESTID } from '../testids';
+import { shortDate } from './dates';
 import { Icon } from './Icon';
 import { Menu, type MenuItem } from './Menu';
 import { RenameField } from './RenameField';
@@ -24,7 +25,7 @@ const STATUSES: Readonly<Record<string, MessageKey>> = {
 export function ThreadItem({ entry }: { entry: ListedThread }): JSX.Element {
   const { thread, unsaved } = entry;
   const [renaming, setRenaming] = useState(false);
-  const here = conversation.value.threadId === thread.id;
+  const here = shownId.value === thread.id;
   const trashed = thread.deletedAt !== undefined;
   const status = STATUSES[thread.status];
   return (
@@ -38,7 +39,7 @@ export function ThreadItem({ entry }: { entry: ListedThread }): JSX.Element {
         <button type="button" class="open" disabled={trashed} aria-current={here ? 'page' : undefined} onClick={() => openThread(thread.id)}>
           <span class="name">{thread.title || t('newChat')}</span>
           <span class="detail">
-            {[unsaved ? t('notSavedShort') : '', status ? t(status) : '', when(thread.deletedAt ?? thread.updatedAt)].filter(Boolean).join(' · ')}
+            {[unsaved ? t('notSavedShort') : '', status ? t(status) : '', shortDate(thread.deletedAt ?? thread.updatedAt)].filter(Boolean).join(' · ')}
           </span>
           <Labels thread={thread} />
           {status && <span class={`dot ${thread.status}`} aria-hidden="true" />}
@@ -86,10 +87,4 @@ function trashItems(threadId: string): MenuItem[] {
     { icon: 'restore', label: t('restore'), run: () => void restoreThread(threadId) },
     { icon: 'trash', label: t('deleteForGood'), run: () => dispatch({ type: 'dialog', dialog: { kind: 'purge', threadId } }) },
   ];
-}
-
-/** The time today, else the day. */
-function when(at: number): string {
-  const today = new Date().toDateString() === new Date(at).toDateString();
-  return new Intl.DateTimeFormat(locale(), today ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(at);
 }

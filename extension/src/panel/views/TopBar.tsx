@@ -7,7 +7,7 @@ import { archive, deleteThread } from '../effects/removal';
 import { t } from '../i18n';
 import { unsaved } from '../state/pending';
 import { withPending } from '../state/shelves';
-import { can, conversation, dispatch, page, pending, thread } from '../store';
+import { can, conversation, dispatch, page, pending, shownId, thread } from '../store';
 import { TESTID } from '../testids';
 import { Icon } from './Icon';
 import { Menu, type MenuItem } from './Menu';
@@ -16,7 +16,7 @@ import { RenameField } from './RenameField';
 export function TopBar(): JSX.Element {
   const [renaming, setRenaming] = useState(false);
   const meta = thread.value && withPending(thread.value, pending.value).thread;
-  const { threadId } = conversation.value;
+  const threadId = shownId.value;
   const title = meta?.title || t('newChat');
   return (
     <header class="top-bar">

@@ -5,12 +5,12 @@ import { oneLine } from '../../text';
 import { t } from '../i18n';
 import type { Pending } from '../state/model';
 import { inputText } from '../state/payload';
-import { conversation, pending } from '../store';
+import { pending, shownId } from '../store';
 import { TESTID } from '../testids';
 
 /** Those that belong to the conversation on show stand there as messages. */
 function elsewhere(): Pending[] {
-  const here = conversation.value.threadId;
+  const here = shownId.value;
   return pending.value.filter(
     ({ state, op }) =>
       (state === 'old' || state === 'foreign' || state === 'refused') &&
