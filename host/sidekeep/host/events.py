@@ -13,6 +13,7 @@ from sidekeep.host.clients import Clients
 from sidekeep.host.turns_live import Turn
 from sidekeep.model.places import Places
 from sidekeep.store import runs, snapshot, tree
+from sidekeep.store.room import DiskWatch
 from sidekeep.store.tx import Tx
 
 Event = dict[str, Any]
@@ -45,6 +46,7 @@ class Feed:
         self._clients = clients
         self.cursor = start
         self.turns: dict[str, Turn] = {}
+        self._disk = DiskWatch(places)
         # Set when a change may have begun or ended work of the runner.
         self.work_changed = True
 
@@ -74,6 +76,9 @@ class Feed:
         """What running answers have said since."""
         for turn in self.turns.values():
             yield from turn.events()
+        full = self._disk.look() if self.turns else None
+        if full is not None:
+            yield full
 
     def _of(self, tx: Tx, change: Change) -> Iterator[Event]:
         kind, thread_id = change.kind, change.thread

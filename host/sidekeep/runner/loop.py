@@ -237,12 +237,12 @@ class Runner:
     def _disk_refused(self, error: OSError) -> None:
         """A live file could not be written: the user is told, if the store still takes a line."""
         self.log(f"a live file cannot be written: {error}")
-        told = room.figures(self._store.places)
+        told = room.warning(self._store.places)
         telling = self._loop.create_task(self._tell_of_the_disk(told))
         self._asides.add(telling)
         telling.add_done_callback(self._asides.discard)
 
-    async def _tell_of_the_disk(self, told: dict[str, object]) -> None:
+    async def _tell_of_the_disk(self, told: dict[str, Any]) -> None:
         try:
             await self.write(lambda tx: room.warn(tx, told), lambda _tx: None)
         except SidekeepError as error:

@@ -58,13 +58,11 @@ class LiveTail:
         self._rest = b""
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """The lines that are new, in order; the items follow. Nothing when there is no file (yet)."""
-        if self._fd < 0:
-            try:
-                self._fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-            except FileNotFoundError:
-                return
-        while chunk := os.read(self._fd, _READ):
+        """The lines that are new, in order; the items follow. Nothing when there is no file (yet).
+
+        A file that cannot be read shows nothing: what it holds comes with the commit.
+        """
+        while chunk := self._next():
             whole, newline, rest = (self._rest + chunk).rpartition(b"\n")
             self._rest = rest
             if newline:
@@ -72,6 +70,14 @@ class LiveTail:
                     line = self._take(raw)
                     if line is not None:
                         yield line
+
+    def _next(self) -> bytes:
+        try:
+            if self._fd < 0:
+                self._fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            return os.read(self._fd, _READ)
+        except OSError:
+            return b""
 
     def _take(self, raw: bytes) -> dict[str, Any] | None:
         try:
