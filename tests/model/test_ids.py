@@ -62,7 +62,7 @@ def test_any_lower_case_uuid_is_taken_from_a_client(text: str) -> None:
     [
         "", "x", None, 7, b"", FOUR.upper(), FOUR + "\n", FOUR.replace("-", ""),
         "{" + FOUR + "}", "g" * 8 + "-0000" * 3 + "-" + "0" * 12, "-" * 36,
-        "0000000--000-0000-0000-000000000000", "０" * 8 + "-0000" * 3 + "-" + "0" * 12,
+        "0000000--000-0000-0000-000000000000", "\uff10" * 8 + "-0000" * 3 + "-" + "0" * 12,
     ],
 )  # fmt: skip
 def test_nothing_else_is(text: object) -> None:
