@@ -54,6 +54,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 QUERIES: dict[str, tuple[str, str]] = {
     "thread.list": ("threads", "listing"),
     "thread.page": ("threads", "page"),
+    "thread.search": ("search", "search_all"),
     "branch.list": ("branches", "listing"),
     "run.get": ("runs", "get"),
     "receipt.get": ("receipts", "get"),

@@ -27,6 +27,7 @@ from sidekeep.store.tx import Tx
 
 BELL, GONE, END = "bell", "gone", "end"
 IDLE_SECONDS = 0.5
+TIDY_SECONDS = 2.0
 CHECKPOINT_AT_IDLE_PAGES = 1024
 # Expected to take longer than 5 ms: they do not hold up the others of a group.
 ALONE = frozenset(
@@ -79,6 +80,8 @@ class Engine:
         self._log = log
         self._tidy = Tidy(doorway, read, places, log)
         self._tidied = False
+        self._indexing = False
+        self._tidy_at = monotonic() + TIDY_SECONDS
         self._group: list[tuple[Request, Unit, Context]] = []
         self._group_bytes = 0
         self._out: list[bytes] = []
@@ -128,7 +131,7 @@ class Engine:
         return batch
 
     def _patience(self) -> float | None:
-        if self._tidy.due:
+        if self._tidy.due or self._indexing:
             return 0.0
         timers = (self._idle_due, self._ask_again, self._pacer.due, self._tidy.notes_due)
         dues = [due for due in timers if due is not None]
@@ -196,6 +199,10 @@ class Engine:
     def _query(self, request: Request) -> bytes:
         context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)
         try:
+            if request.name == "thread.search":
+                while self._tidy.index():
+                    # A query sees everything that was acknowledged before it.
+                    continue
             with reading(self._read()) as tx:
                 answer = answers.result(request, handler(request.name)(tx, request.op, context))
             if request.name == "attachment.read":
@@ -251,8 +258,12 @@ class Engine:
     # ---- after a batch ----
 
     def _after(self) -> None:
+        if not self._tidied and monotonic() >= self._tidy_at:
+            self._tidy_once()
         if self._tidy.due and self._inbox.empty() and self._tidy.step():
             self._committed = True
+        if self._indexing and self._inbox.empty():
+            self._indexing = self._tidy.index_while_idle()
         if self._tidy.notes_due is not None and monotonic() >= self._tidy.notes_due:
             self._tidy.write_notes()
         own, self._committed = self._committed, False
@@ -294,10 +305,14 @@ class Engine:
         else:
             self._ask_again = monotonic() + wait
 
-    def _when_idle(self) -> None:
+    def _tidy_once(self) -> None:
+        """What an earlier process left half done: at the first rest, or soon where there is none."""
         if not self._tidied:
-            # What an earlier process left half done.
             self._tidied = self._tidy.due = True
+
+    def _when_idle(self) -> None:
+        self._tidy_once()
+        self._indexing = True
         if not self._doorway.allocate_log() and self._doorway.pages_in_log >= CHECKPOINT_AT_IDLE_PAGES:
             self._doorway.checkpoint()
 

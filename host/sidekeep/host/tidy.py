@@ -70,6 +70,27 @@ class Tidy:
             news = quota.usage(tx).warn != quota.is_warned(tx)
         return news and bool(self._doorway.run(quota.warn))
 
+    # ---- the index ----
+
+    def index(self) -> bool:
+        """One step of filling the index, or of finding that it is full; whether there may be more."""
+        from sidekeep.store import search_index
+
+        with reading(self._read()) as tx:
+            step = search_index.prepare(tx)
+        if step is None:
+            return False
+        self._doorway.run(lambda tx: search_index.write(tx, step))
+        return True
+
+    def index_while_idle(self) -> bool:
+        """The same for when nobody waits for it: what goes wrong is left to the query that needs it."""
+        try:
+            return self.index()
+        except SidekeepError as error:
+            self._log(f"the index waits for the next chance: {error.message}")
+            return False
+
     # ---- when bytes were last read ----
 
     def noted(self) -> None:

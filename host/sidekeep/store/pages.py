@@ -133,10 +133,10 @@ def _cursor_of(text: str | None) -> tuple[int, str]:
 
 def delete(tx: Tx, page_id: str) -> None:
     """Delete a page with those of its parts that no message and no other page names. Raises NotFound."""
-    from sidekeep.store import search
+    from sidekeep.store import search_index
 
     row = _find(tx, page_id)
-    search.forget(tx, "page", row[0])
+    search_index.forget(tx, "page", row[0])
     tx.run(sql.remove, (row[0],))
     for part in json.loads(row[10]):
         if tx.one(sql.named_elsewhere, (part,)) is not None:

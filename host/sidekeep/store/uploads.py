@@ -36,7 +36,7 @@ class Upload(NamedTuple):
 class _Digest:
     """The digest of the first `done` chunks, as the blob was at `stamp` (it moves when a chunk is replaced)."""
 
-    __slots__ = ("done", "state", "stamp")
+    __slots__ = ("done", "stamp", "state")
 
     def __init__(self, stamp: int) -> None:
         self.state = sha256()
