@@ -28,11 +28,14 @@ def delete(tx: Tx, op: BranchDelete, _ctx: Context) -> dict[str, Any]:
     tail = branches.tail(tx, row, leaf)
     if not tail:
         raise InvalidCommand("leafId: is not the tip of a branch; other messages follow it.")
+    # The leaf may lie below the tip, on tombstones.
+    in_view = tree.is_on_active_path(tx, row, leaf.k)
     for node in tail:
         tx.run(tree.sql.set_deleted, (1, node.k))
         tx.change("thread.node", row.id, node.id, node.seq)
-    if any(node.k == row.leaf for node in tail):
+    row.touch()
+    if in_view:
         above = tree.visible_parent(tx, tail[-1])
-        leaf_key = None if above is None else tree.default_leaf(tx, row, above.k)
-        tree.set_active_head(tx, row, leaf_key if leaf_key is not None else leaf.k)
+        left = tree.default_leaf(tx, row, tree.first_key(row.k) if above is None else above.k)
+        tree.set_active_head(tx, row, leaf.k if left is None else left)
     return {"leafId": row.leaf_id}

@@ -5,6 +5,7 @@ from typing import Any
 from sidekeep.commands.context import Context, given
 from sidekeep.model.ops import NodeAppend, NodeDelete, NodeRestore
 from sidekeep.store import runs, threads, titles, tree
+from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 
 
@@ -27,17 +28,18 @@ def delete(tx: Tx, op: NodeDelete, _ctx: Context) -> dict[str, Any]:
     node = tree.find(tx, row, op.node_id)
     if tree.is_on_active_path(tx, row, node.k):
         runs.refuse_while_active(tx, row)
-    _mark(tx, row.id, node, 1)
+    _mark(tx, row, node, 1)
     return {}
 
 
 def restore(tx: Tx, op: NodeRestore, _ctx: Context) -> dict[str, Any]:
     row = threads.live(tx, op.thread_id)
-    _mark(tx, row.id, tree.find(tx, row, op.node_id), 0)
+    _mark(tx, row, tree.find(tx, row, op.node_id), 0)
     return {}
 
 
-def _mark(tx: Tx, thread_id: str, node: tree.Node, deleted: int) -> None:
+def _mark(tx: Tx, row: ThreadRow, node: tree.Node, deleted: int) -> None:
     if node.deleted != deleted:
         tx.run(tree.sql.set_deleted, (deleted, node.k))
-        tx.change("thread.node", thread_id, node.id, node.seq)
+        tx.change("thread.node", row.id, node.id, node.seq)
+        row.touch()

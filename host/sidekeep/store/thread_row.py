@@ -43,7 +43,7 @@ class ThreadRow:
     `leaf_digest` is known after an append in the same transaction, so that the next one need not look it up.
     """
 
-    __slots__ = (*COLUMNS, "dirty", "leaf_digest", "leaf_id")
+    __slots__ = (*COLUMNS, "dirty", "leaf_digest", "leaf_id", "touched")
 
     id: str
     k: int
@@ -85,6 +85,11 @@ class ThreadRow:
         self.leaf_id: str | None = row[len(COLUMNS)]
         self.leaf_digest: str | None = None
         self.dirty: dict[str, Any] = {}
+        self.touched = False
+
+    def touch(self) -> None:
+        """Something of the thread changed that no column of its row shows: it has a new revision all the same."""
+        self.touched = True
 
     def set(self, name: str, value: object) -> None:
         """Change one column; the first value seen is remembered, so that a change back is none."""
@@ -107,6 +112,7 @@ class ThreadRow:
         """The changed columns with their new values; afterwards nothing is dirty."""
         names = list(self.dirty)
         self.dirty = {}
+        self.touched = False
         return names, [getattr(self, name) for name in names]
 
     def patch(self) -> dict[str, Any]:

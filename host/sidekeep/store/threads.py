@@ -5,6 +5,8 @@ import json
 from typing import Any
 
 from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
+from sidekeep.model.ids import is_uuid
+from sidekeep.model.limits import SAFE_INTEGER
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
@@ -56,9 +58,12 @@ def _cursor_text(row: ThreadRow) -> str:
 def _cursor_of(text: str) -> tuple[int, str]:
     try:
         when, _, thread_id = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(":")
-        return int(when), thread_id
+        updated_at = int(when)
     except ValueError:
-        raise InvalidCommand("cursor: not one that this list gave.") from None
+        updated_at, thread_id = -1, ""
+    if not (0 <= updated_at <= SAFE_INTEGER and is_uuid(thread_id)):
+        raise InvalidCommand("cursor: not one that this list gave.")
+    return updated_at, thread_id
 
 
 def listing(

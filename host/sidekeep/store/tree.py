@@ -142,16 +142,32 @@ def walk_up(tx: Tx, key: int, limit: int) -> list[Node]:
     return [Node(*row) for row in tx.all(sql.path, (key, limit))]
 
 
-def default_leaf(tx: Tx, thread: ThreadRow, key: int) -> int:
-    """Down from a node by the child chosen last under each fork, else the highest seq (first document §3.2)."""
-    chosen: dict[int, int] = dict(tx.all(sql.choices, (first_key(thread.k), end_key(thread.k))))
+def default_leaf(tx: Tx, thread: ThreadRow, key: int) -> int | None:
+    """Down from a node by the child chosen last under each fork, else the highest seq (first document §3.2).
+
+    `key` may be `first_key`, the place above all roots; None when nothing stands below it. Tombstones are walked
+    through to what is visible behind them, and never chosen where they lead nowhere; below the last visible node
+    the walk goes on through what hides by its type, since a run appends after its own last node.
+    """
+    top = first_key(thread.k)
+    children: dict[int, list[int]] = {}
+    worth = {key: 0}
+    for child, parent, node_type, deleted in tx.all(sql.below, (key, end_key(thread.k))):
+        above = top if parent is None else parent
+        if above in worth:
+            children.setdefault(above, []).append(child)
+            worth[child] = 0 if deleted else 1 if node_type in HIDDEN_TYPES else 2
+    for parent in sorted(children, reverse=True):
+        worth[parent] = max(worth[parent], *(worth[child] for child in children[parent]))
+    chosen: dict[int, int] = dict(tx.all(sql.choices, (top, end_key(thread.k))))
     at = key
-    for _ in range(thread.next_seq):
-        children = [row[0] for row in tx.all(sql.children, (at,))]
-        if not children:
-            return at
-        at = chosen[at] if chosen.get(at) in children else children[-1]
-    return at
+    while at in children:
+        most = max(worth[child] for child in children[at])
+        if not most:
+            break
+        best = [child for child in children[at] if worth[child] == most]
+        at = chosen[at] if chosen.get(at) in best else best[-1]
+    return None if at == top else at
 
 
 def visible_parent(tx: Tx, node: Node) -> Node | None:

@@ -67,6 +67,9 @@ SELECT k, id FROM kids WHERE NOT hidden ORDER BY k
 -- name: children
 SELECT k FROM nodes WHERE parent = ? ORDER BY k
 
+-- name: below
+SELECT k, parent, type, deleted FROM nodes WHERE k > ? AND k < ? ORDER BY k
+
 -- name: set_deleted
 UPDATE nodes SET deleted = ? WHERE k = ?
 

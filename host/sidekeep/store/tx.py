@@ -92,9 +92,9 @@ class Tx:
     def finish(self) -> None:
         """Write the touched threads, one UPDATE and one change each."""
         for row in self._threads.values():
-            if row is not None and row.dirty:
+            if row is not None and (row.dirty or row.touched):
                 patch = row.patch()
-                if patch:
+                if patch or row.touched:
                     row.set("revision", row.revision + 1)
                     patch["revision"] = row.revision
                 names, values = row.take_dirty()
