@@ -20,6 +20,8 @@ _COMMANDS = (
     ("threads", "threads:threads", "List the conversations, the newest first."),
     ("show", "show:show", "Print a conversation as it stands in the panel."),
     ("vault", "vault:app", "Keys of model endpoints: names and ages only come out."),
+    ("verify", "verify:verify", "Check the whole store, and mend what is damaged."),
+    ("gc", "gc:gc", "Let go what is needed no more, and give room back to the disk."),
     ("origins", "origins:origins", "The extension origins that the host accepts, one a line."),
     ("protocol", "protocol:protocol", "The wire contract between extension and host."),
 )

@@ -78,6 +78,17 @@ class Bell:
         _remove(self._own)
 
 
+def announce(places: Places) -> None:
+    """Ring once, for a process that does not listen; where there are no bells, the others poll."""
+    if HAS_BELL:
+        bell = Bell(places, "cli")
+        try:
+            bell.ring()
+        finally:
+            bell.close()
+            bell.socket.close()
+
+
 def _remove(path: str) -> None:
     try:
         os.unlink(path)

@@ -1,0 +1,51 @@
+"""Opens a store to be checked, also one that is too damaged to be used."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from sidekeep.model.errors import StorageCorrupt
+from sidekeep.model.places import Places
+from sidekeep.store import locks
+from sidekeep.store.connection import check_sqlite, connect, typed
+from sidekeep.store.opener import Store, open_store
+
+
+@contextmanager
+def to_check(places: Places) -> Iterator[tuple[apsw.Connection, Store | None]]:
+    """A connection, and the store where it opens as one. Raises what opening raises, but for damage."""
+    try:
+        store = open_store(places)
+    except StorageCorrupt:
+        with _damaged(places) as db:
+            yield db, None
+        return
+    try:
+        yield store.db, store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _damaged(places: Places) -> Iterator[apsw.Connection]:
+    """Read as far as it goes. Raises StorageCorrupt for a file that is no database at all."""
+    check_sqlite()
+    schema = locks.open_lock_file(places.schema_lock)
+    try:
+        locks.lock(schema, locks.SHARED, wait=True)
+        try:
+            db = connect(places.database)
+        except apsw.Error as error:
+            raise typed(error) from error
+        try:
+            db.pragma("query_only", True)
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            yield db
+        except apsw.Error as error:
+            raise typed(error) from error
+        finally:
+            db.close(True)
+    finally:
+        os.close(schema)
