@@ -58,5 +58,5 @@ export default defineConfig({
       },
     },
   },
-  test: { environment: 'node', include: ['test/**/*.test.{ts,tsx}'], restoreMocks: true, sequence: { shuffle: true } },
+  test: { environment: 'node', include: ['tests/**/*.test.{ts,tsx}'], restoreMocks: true, sequence: { shuffle: true } },
 });

@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 export const STARTS_A_MINUTE = 5;
 const WAITS = [200, 1_000, 2_000, 5_000, 10_000, 15_000];
 const FAILURES_AT_MOST = 6;
-/** Without a process behind it a try is cheap, and an open panel should notice an installation: ten minutes. */
+/** Without a process behind it a try is cheap, and an open panel should notice an installation: nine minutes. */
 const CHEAP_FAILURES_AT_MOST = 42;
 
 export function started(attempts: Attempts, now: number): Attempts {
