@@ -113,7 +113,7 @@ def test_a_payload_is_checked_where_it_enters(tree: Tree) -> None:
 
 
 def test_siblings_are_told_with_index_count_and_ids(tree: Tree) -> None:
-    """The switcher ‹ 3/3 ›: siblings in the order of their arrival."""
+    """What the switcher 3/3 counts: siblings in the order of their arrival."""
     assert tree.siblings("c2") == ["a2", "b2", "c2"]
     assert tree.siblings("q1") == ["q1"]
     assert tree.siblings("q4") == ["q4"]

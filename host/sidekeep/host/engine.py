@@ -10,7 +10,7 @@ import msgspec
 from sidekeep.commands.context import Context
 from sidekeep.host import answers
 from sidekeep.host.clients import Clients
-from sidekeep.host.dispatch import handler
+from sidekeep.host.dispatch import Handler, handler
 from sidekeep.host.election import Election
 from sidekeep.host.events import Feed
 from sidekeep.host.pacing import Pacer
@@ -20,6 +20,7 @@ from sidekeep.host.tidy import Tidy
 from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.store.bell import Bell
+from sidekeep.store.connection import typed
 from sidekeep.store.doorway import GROUP_BYTES, GROUP_UNITS, Doorway, Unit
 from sidekeep.store.reading import reading
 from sidekeep.store.receipts import Identity
@@ -28,6 +29,7 @@ from sidekeep.store.tx import Tx
 BELL, GONE, END = "bell", "gone", "end"
 IDLE_SECONDS = 0.5
 TIDY_SECONDS = 2.0
+FAULT_SECONDS = 0.5  # until what failed is tried again, where nothing else comes
 CHECKPOINT_AT_IDLE_PAGES = 1024
 # Expected to take longer than 5 ms: they do not hold up the others of a group.
 ALONE = frozenset(
@@ -90,6 +92,7 @@ class Engine:
         self._work = True
         self._ask_again: float | None = None
         self._idle_due: float | None = monotonic() + IDLE_SECONDS
+        self._fault = ""
 
     def run(self) -> None:
         """Until the end of the input."""
@@ -101,13 +104,13 @@ class Engine:
                     self._one(item)
                 elif item == END:
                     self._flush()
-                    self._after()
+                    self._after_batch()
                     self._leave()
                     return
                 elif item == GONE:
                     self._work = True
             self._flush()
-            self._after()
+            self._after_batch()
 
     def _leave(self) -> None:
         """The files that say we are here go; the bell tells a runner that nobody may be left to wait for."""
@@ -131,6 +134,8 @@ class Engine:
         return batch
 
     def _patience(self) -> float | None:
+        if self._fault:
+            return FAULT_SECONDS
         if self._tidy.due or self._indexing:
             return 0.0
         timers = (self._idle_due, self._ask_again, self._pacer.due, self._tidy.notes_due)
@@ -140,24 +145,37 @@ class Engine:
     # ---- one op ----
 
     def _one(self, request: Request) -> None:
-        if request.kind == COMMAND and request.error is None:
-            self._gather(request)
-            return
-        self._flush()
-        if request.kind == FAULT or request.error is not None:
-            self._out.append(answers.refused(request, request.error or InvalidCommand("There is no such op.")))
-        elif request.kind == QUERY:
-            self._out.append(self._query(request))
-        else:
-            self._port(request)
+        try:
+            if request.kind == COMMAND:
+                self._gather(request)
+                return
+            self._flush()
+            if request.kind == FAULT or request.error is not None:
+                self._out.append(answers.refused(request, request.error or InvalidCommand("There is no such op.")))
+            elif request.kind == QUERY:
+                self._out.append(self._query(request))
+            else:
+                self._port(request)
+        except Exception as error:
+            # Whatever it is, it concerns this op; the port and its other ops go on.
+            self._out.append(answers.refused(request, self._known(error)))
         self._answered(request)
+
+    def _known(self, error: Exception) -> SidekeepError:
+        """The product's error for this one; a fault of our own is in the log with its place."""
+        known = typed(error)
+        if known is not error:
+            import traceback  # slow to import, and a host that works never needs it
+
+            self._log("".join(traceback.format_exception(error)))
+        return known
 
     def _gather(self, request: Request) -> None:
         alone = request.name in ALONE
         if alone or self._group_bytes + request.size > GROUP_BYTES:
             self._flush()
         context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)
-        decide, op = handler(request.name), request.op
+        decide, op = _refusing(request.error) if request.error is not None else handler(request.name), request.op
         identity = Identity(request.client_id, context.submission_id, request.name, request.fingerprint)
         unit = Unit(lambda tx: decide(tx, op, context), identity, size=request.size)
         self._group.append((request, unit, context))
@@ -208,8 +226,8 @@ class Engine:
             if request.name == "attachment.read":
                 self._tidy.noted()
             return answer
-        except SidekeepError as error:
-            return answers.refused(request, error)
+        except Exception as error:
+            return answers.refused(request, self._known(error))
 
     def _port(self, request: Request) -> None:
         """Ops that concern this port and not the store."""
@@ -257,6 +275,17 @@ class Engine:
 
     # ---- after a batch ----
 
+    def _after_batch(self) -> None:
+        """What follows a batch; where it fails, the ops that come are answered all the same, and it is tried again."""
+        try:
+            self._after()
+            self._fault = ""
+        except Exception as error:
+            known = self._known(error)
+            if known.message != self._fault:
+                self._fault = known.message
+                self._send([answers.refused(Request.fault(known), known)])
+
     def _after(self) -> None:
         if not self._tidied and monotonic() >= self._tidy_at:
             self._tidy_once()
@@ -285,9 +314,13 @@ class Engine:
         self._send_events(self._feed.live_events())
 
     def _send_events(self, events: Iterable[dict[str, Any]]) -> None:
-        frames = [msgspec.json.encode(event) for event in events]
-        if frames:
-            self._send(frames)
+        frames: list[bytes] = []
+        try:
+            for event in events:
+                frames.append(msgspec.json.encode(event))  # noqa: PERF401 - what came before a fault is sent
+        finally:
+            if frames:
+                self._send(frames)
 
     def _look_for_work(self) -> None:
         """Is there work for a runner? Then one has to live, and its death has to be heard."""
@@ -315,6 +348,15 @@ class Engine:
         self._indexing = True
         if not self._doorway.allocate_log() and self._doorway.pages_in_log >= CHECKPOINT_AT_IDLE_PAGES:
             self._doorway.checkpoint()
+
+
+def _refusing(error: SidekeepError) -> Handler:
+    """Decides a command that was of the wrong shape: its refusal is its answer for good."""
+
+    def refuse(_tx: Tx, _op: Any, _context: Context) -> dict[str, Any]:
+        raise error
+
+    return refuse
 
 
 def fresh_tx(db: Any, clock: Callable[[], int]) -> Tx:

@@ -6,6 +6,7 @@ from sidekeep.commands.catalog import COMMANDS, QUERIES
 from sidekeep.model.decode import decode_op
 from sidekeep.model.digests import fingerprint
 from sidekeep.model.errors import SidekeepError
+from sidekeep.model.limits import NAME_CHARACTERS
 
 COMMAND, QUERY, PORT, FAULT = range(4)
 
@@ -34,6 +35,7 @@ class Request:
             self.error = error
             self.submission_id = error.submission_id
             self.own_client = error.client_id
+            self._name_what_was_refused(error.op or {})
             return
         plain = self.plain
         self.name = plain["type"]
@@ -47,6 +49,17 @@ class Request:
             self.fingerprint = fingerprint(plain)
         else:
             self.kind = QUERY if self.name in QUERIES else PORT
+
+    def _name_what_was_refused(self, plain: dict[str, Any]) -> None:
+        """A command of the wrong shape is still a command where its names are whole: its refusal is kept for it."""
+        name, client = plain.get("type"), plain.get("clientId", self.client_id)
+        if name not in COMMANDS or type(client) is not str or not 0 < len(client) <= NAME_CHARACTERS:
+            return
+        try:
+            self.fingerprint = fingerprint(plain)
+        except SidekeepError:
+            return
+        self.kind, self.name, self.plain, self.client_id = COMMAND, str(name), plain, client
 
     @classmethod
     def fault(cls, error: SidekeepError) -> "Request":

@@ -58,6 +58,8 @@ class SidekeepError(Exception):
         # Set by the decoder when the op named itself before it was found wrong.
         self.submission_id: str | None = None
         self.client_id: str | None = None
+        # The op itself, as plain data: a command of the wrong shape has its receipt, too.
+        self.op: dict[str, object] | None = None
         # What the refusal itself writes, given the transaction of its receipt.
         self.also: object = None
 

@@ -10,6 +10,7 @@ DAY = 24 * HOUR
 # --- the port ---
 EVENT_BYTES = 1_048_576  # host to browser, one frame: Chrome closes the port above
 MESSAGE_BYTES = 8 * MIB  # browser to host, one frame
+NAME_CHARACTERS = 200  # of a client, a model, a folder
 JSON_DEPTH = 256  # nesting of one message
 SAFE_INTEGER = 2**53 - 1  # numbers beyond become strings on entry
 WAITING_OPS = 32  # ops that may wait for one thread

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert
 
 from sidekeep.model.errors import InvalidCommand
+from sidekeep.model.limits import NAME_CHARACTERS
 
 UUID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 
 # The length too: `$` alone would let a trailing newline pass.
 Id = Annotated[str, Meta(pattern=UUID_PATTERN, max_length=36)]
 """A lower-case UUID."""
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS)]
 """A name that is no UUID of ours: of a connection, a model, a folder, a client."""
 Count = Annotated[int, Meta(ge=0)]
 Millis = Annotated[int, Meta(ge=0)]

@@ -8,7 +8,15 @@ from _json import make_scanner
 from sidekeep.model.contract import PROTOCOL, SCHEMA_HASH
 from sidekeep.model.errors import InvalidCommand, InvalidFrame, NotInitialized, SidekeepError
 from sidekeep.model.ids import is_uuid
-from sidekeep.model.limits import CHUNK_BYTES, MESSAGE_BYTES, QUEUE, SNAPSHOT_NODES, UPLOAD_BYTES, WAITING_OPS
+from sidekeep.model.limits import (
+    CHUNK_BYTES,
+    MESSAGE_BYTES,
+    NAME_CHARACTERS,
+    QUEUE,
+    SNAPSHOT_NODES,
+    UPLOAD_BYTES,
+    WAITING_OPS,
+)
 from sidekeep.wire.answers import dump, refusal
 
 LIMITS = {
@@ -140,7 +148,7 @@ def _check(op: dict[str, object]) -> str | None:
     for member in op:
         if member not in _MEMBERS:
             raise InvalidCommand(f"Object contains unknown field `{_well_formed(member)[:100]}`")
-    for member, longest in (("protocol", 100), ("schemaHash", 64), ("clientId", 200)):
+    for member, longest in (("protocol", 100), ("schemaHash", 64), ("clientId", NAME_CHARACTERS)):
         value = op.get(member)
         if type(value) is not str or not 0 < len(value) <= longest:
             raise InvalidCommand(f"Expected a `str` of 1 to {longest} characters - at `$.{member}`")
