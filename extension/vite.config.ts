@@ -58,5 +58,12 @@ export default defineConfig({
       },
     },
   },
-  test: { environment: 'node', include: ['tests/**/*.test.{ts,tsx}'], restoreMocks: true, sequence: { shuffle: true } },
+  test: {
+    environment: 'node',
+    include: ['tests/**/*.test.{ts,tsx}'],
+    restoreMocks: true,
+    sequence: { shuffle: true },
+    // The virtual list asks for React, which is Preact here: only what goes through the build hears of that.
+    server: { deps: { inline: ['virtua'] } },
+  },
 });

@@ -47,7 +47,14 @@ async function write(durability: IDBTransactionDurability, work: (store: IDBObje
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error('IndexedDB'));
   });
-  work(transaction.objectStore(STORE));
+  try {
+    work(transaction.objectStore(STORE));
+  } catch (error) {
+    // Else what was asked for before the fault would still be written.
+    done.catch(() => undefined);
+    transaction.abort();
+    throw error;
+  }
   transaction.commit?.();
   return done;
 }

@@ -43,6 +43,12 @@ describe('the outbox', () => {
     expect(await texts()).toEqual([id(2)]);
   });
 
+  test('a batch with something that cannot be written at all leaves nothing either', async () => {
+    const broken = { ...submit(2), input: () => undefined } as unknown as ReturnType<typeof submit>;
+    await expect(outbox.put([entry(create(1)), entry(broken)])).rejects.toThrow();
+    expect(await texts()).toEqual([]);
+  });
+
   test('E34: the same submission is kept once', async () => {
     await outbox.put([entry(submit(2, 'once'))]);
     await expect(outbox.put([entry(submit(2, 'twice'))])).rejects.toThrow();
