@@ -14,7 +14,7 @@ from sidekeep.store.tx import Row, Tx
 
 sql = statements(__file__)
 
-WINDOW = 50
+WINDOW = 30
 #: Rows that one query looks at, at most; then it answers with what it has and a cursor.
 LOOKED_AT = 5000
 _KINDS = {"messages": "node", "pages": "page", "titles": "title"}
@@ -56,7 +56,7 @@ def find(tx: Tx, query: str, filters: Filters, limit: int, cursor: str | None = 
         place = _Place(0, newest, 0)
     where, values = _conditions(filters)
     looked_at = 0
-    window = max(WINDOW, 2 * limit)
+    window = max(WINDOW, limit + limit // 2)
     goes_on: _Place | None = place
     while goes_on is not None and len(hits) < limit and looked_at < LOOKED_AT:
         place = goes_on
@@ -135,7 +135,7 @@ def _ranked(tx: Tx, rows: list[Row], asked: Query) -> list[_Hit]:
         text = _text(tx, row)
         fits = score(words.fold(words.composed(text)), asked.terms)
         if fits is not None:
-            found.append(_Hit(fits * (1.5 if row[1] == "title" else 1.0), row, text))
+            found.append(_Hit(fits * (2.0 if row[1] == "title" else 1.0), row, text))
     found.sort(key=lambda hit: -hit.score)
     return found
 

@@ -15,8 +15,8 @@ from sidekeep.store.tx import Tx
 
 sql = statements(__file__)
 
-STEP_CHANGES = 200
-STEP_NODES = 200
+STEP_CHANGES = 100
+STEP_NODES = 64
 STEP_CHARACTERS = 200_000
 
 

@@ -1,6 +1,7 @@
 """A piece of a text around what was found, with marks, and how well the text fits the query."""
 
 import re
+from collections.abc import Sequence
 
 from sidekeep.store import words
 from sidekeep.store.search_query import Term
@@ -78,9 +79,10 @@ def _border(text: str, start: int) -> int:
 
 
 def _marked(piece: str, terms: list[Term]) -> str:
-    forms = [words.fold(character) for character in piece]
-    folded = "".join(forms)
-    owner = [index for index, form in enumerate(forms) for _ in form]
+    folded = words.fold(piece)
+    owner: Sequence[int] = range(len(piece))
+    if len(folded) != len(piece):
+        owner = [index for index, character in enumerate(piece) for _ in words.fold(character)]
     spans: list[tuple[int, int]] = []
     for term in terms:
         for pattern in term.shown:
