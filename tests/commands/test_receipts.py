@@ -300,7 +300,7 @@ WORKS: dict[str, Any] = {
     "secret.delete": lambda w: {"name": w.port.ack("secret.set", name="gone", value="v") and "gone"},
     "rule.save": lambda w: {"rule": {"tool": "read_page", "origin": "https://a.example", "verdict": "ask"}},
     "rule.delete": lambda w: {
-        "ruleId": w.port.ack("rule.save", rule={"tool": "x", "origin": "https://b.example", "verdict": "deny"})["ruleId"]
+        "ruleId": w.port.ack("rule.save", rule={"tool": "x", "origin": "https://b", "verdict": "deny"})["ruleId"]
     },
     "folder.save": lambda w: {"folder": {"name": "f"}},
     "folder.delete": lambda w: _saved(w, "folder"),

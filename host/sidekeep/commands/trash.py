@@ -12,8 +12,10 @@ from sidekeep.store.tx import Tx
 
 def delete(tx: Tx, op: ThreadDelete, ctx: Context) -> dict[str, Any]:
     row = tx.thread(op.thread_id)
-    if row is None or (row.deleted_at is not None and not op.purge):
-        raise NotFound(f"No thread {op.thread_id}." if row is None else "This thread is in the trash already.")
+    if row is None:
+        raise NotFound(f"No thread {op.thread_id}.")
+    if row.deleted_at is not None and not op.purge:
+        return {}
     # A delete waits for no other process: every transaction of the runner names the fence that it saw.
     row.set("fence", row.fence + 1)
     _end_runs(tx, row)
@@ -22,6 +24,7 @@ def delete(tx: Tx, op: ThreadDelete, ctx: Context) -> dict[str, Any]:
     else:
         row.set("deleted_at", tx.now)
         row.set("status", "idle")
+        tx.finish()  # others hear of the row before they hear that it is gone
     tx.change("thread.deleted", op.thread_id, detail={"purged": op.purge})
     ctx.work = True
     return {}

@@ -21,6 +21,7 @@ from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.store.bell import Bell
 from sidekeep.store.connection import typed
+from sidekeep.store.damage import BrokenPath, mend
 from sidekeep.store.doorway import GROUP_BYTES, GROUP_UNITS, Doorway, Unit
 from sidekeep.store.reading import reading
 from sidekeep.store.receipts import Identity
@@ -221,13 +222,34 @@ class Engine:
                 while self._tidy.index():
                     # A query sees everything that was acknowledged before it.
                     continue
-            with reading(self._read()) as tx:
-                answer = answers.result(request, handler(request.name)(tx, request.op, context))
+
+            def ask(tx: Tx, *, strict: bool) -> Any:
+                context.strict = strict
+                return handler(request.name)(tx, request.op, context)
+
+            answer = answers.result(request, self._shown(ask))
             if request.name == "attachment.read":
                 self._tidy.noted()
             return answer
         except Exception as error:
             return answers.refused(request, self._known(error))
+
+    def _shown(self, show: Callable[..., Any]) -> Any:
+        """`show(tx, strict=…)` of one view; a conversation that the disk damaged is mended first, where it can be."""
+        try:
+            with reading(self._read()) as tx:
+                return show(tx, strict=True)
+        except BrokenPath as broken:
+            self._mend(broken)
+        with reading(self._read()) as tx:
+            return show(tx, strict=False)
+
+    def _mend(self, broken: BrokenPath) -> None:
+        try:
+            self._doorway.run(lambda tx: mend(tx, broken))
+            self._committed = True
+        except SidekeepError as error:
+            self._log(f"thread {broken.thread_id} is damaged and was not mended: {error.message}")
 
     def _port(self, request: Request) -> None:
         """Ops that concern this port and not the store."""
@@ -257,19 +279,24 @@ class Engine:
         # What others have to hear first goes out first, so that nobody misses what the snapshot holds.
         self._tell()
         self._send_events(self._pacer.release())
-        with reading(self._read()) as tx:
-            shown = self._feed.snapshot_of(tx, thread_id)
-            (newest,) = tx.one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
+        shown: dict[str, Any]
+        shown, newest = self._shown(lambda tx, strict: self._with_newest(tx, thread_id, strict))
         self._clients.subscribe(client_id, thread_id, newest)
         self._presence.tell(self._clients.listing())
         return shown
+
+    def _with_newest(self, tx: Tx, thread_id: str, strict: bool) -> tuple[dict[str, Any], int]:
+        shown = self._feed.snapshot_of(tx, thread_id, strict=strict)
+        (newest,) = tx.one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
+        return shown, newest
 
     def greet(self, client_id: str, thread_id: str) -> None:
         """The snapshot that `initialize` asked for; a thread that is gone is an `error` event."""
         try:
             shown = self.subscribe(client_id, thread_id)
-        except SidekeepError as error:
-            self._send([answers.refused(Request.fault(error), error)])
+        except Exception as error:
+            known = self._known(error)
+            self._send([answers.refused(Request.fault(known), known)])
             return
         self._send_events([{"type": "thread.snapshot", "threadId": thread_id, **shown}])
 
