@@ -21,7 +21,9 @@ export const TESTID = {
   openMenu: 'open-menu',
   /** The menu of one entry of the list, or of the folders. */
   itemMenu: 'item-menu',
+  /** In the list; the menu of the chat has another way there. */
   openSettings: 'open-settings',
+  menuSettings: 'menu-settings',
   /** One message: `data-role` (user assistant notice tool decision), `data-node-id`,
    *  `data-state` (unsaved refused unconfirmed saved | streaming final incomplete interrupted error). */
   message: 'message',

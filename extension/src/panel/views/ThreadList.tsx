@@ -57,7 +57,7 @@ export function ThreadList({ wide }: { wide: boolean }): JSX.Element {
           <button type="button" class="icon-button" onClick={newChat} aria-label={t('newChat')} title={t('newChat')}>
             <Icon name="plus" />
           </button>
-          <button type="button" class="icon-button" onClick={() => dispatch({ type: 'page.shown', page: 'settings' })} aria-label={t('settings')} title={t('settings')}>
+          <button type="button" class="icon-button" data-testid={TESTID.openSettings} onClick={() => dispatch({ type: 'page.shown', page: 'settings' })} aria-label={t('settings')} title={t('settings')}>
             <Icon name="gear" />
           </button>
         </header>

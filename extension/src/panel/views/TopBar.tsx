@@ -54,7 +54,7 @@ function items(startRenaming: () => void): MenuItem[] {
   if (meta && can('branch.list')) own.push({ icon: 'fork', label: t('branchesOfChat'), run: () => show('branches', meta.id) });
   if (meta && can('thread.delete')) own.push({ icon: 'trash', label: t('deleteChat'), run: () => void deleteThread(meta.id) });
   own.push({ icon: 'tab', label: t('openInTab'), run: openInTab, separated: own.length > 0 });
-  own.push({ icon: 'gear', label: t('settings'), run: () => dispatch({ type: 'page.shown', page: 'settings' }), testId: TESTID.openSettings });
+  own.push({ icon: 'gear', label: t('settings'), run: () => dispatch({ type: 'page.shown', page: 'settings' }), testId: TESTID.menuSettings });
   return own;
 }
 
