@@ -19,6 +19,8 @@ _COMMANDS = (
     ("status", "status:status", "Where the store is, what is in it, and which processes are alive."),
     ("threads", "threads:threads", "List the conversations, the newest first."),
     ("show", "show:show", "Print a conversation as it stands in the panel."),
+    ("search", "search:search", "Find words in conversations, kept pages and titles."),
+    ("pages", "pages:app", "The pages that were kept: list, show, export."),
     ("vault", "vault:app", "Keys of model endpoints: names and ages only come out."),
     ("verify", "verify:verify", "Check the whole store, and mend what is damaged."),
     ("gc", "gc:gc", "Let go what is needed no more, and give room back to the disk."),

@@ -2,13 +2,15 @@
 
 import base64
 import json
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.errors import InvalidCommand, NotFound
-from sidekeep.store import attachments
+from sidekeep.store import attachments, blobs
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Row, Tx, dumps
 
@@ -92,6 +94,32 @@ def _shown(row: Row) -> dict[str, Any]:
 def get(tx: Tx, page_id: str) -> dict[str, Any]:
     """A page with its text. Raises NotFound."""
     return _shown(_find(tx, page_id))
+
+
+def pieces(tx: Tx, page_id: str, kind: str) -> Iterator[bytes]:
+    """The bytes of the page's first part of this kind. Raises NotFound, before the first piece, where there is none."""
+    row = tx.one(sql.part_of_kind, (page_id, kind))
+    if row is None:
+        raise NotFound(f"Page {page_id} has no part of the kind {kind}.")
+    return blobs.pieces(tx, row[0], 0, blobs.chunks_of(row[1]))
+
+
+def markdown(tx: Tx, page_id: str) -> str:
+    """A page as a Markdown document: its title, where and when it was found, what was cut, its text.
+
+    Raises NotFound for a page that is not kept, or that holds no text.
+    """
+    page = get(tx, page_id)
+    text = page.get("text")
+    if text is None:
+        text = b"".join(pieces(tx, page_id, "page_text")).decode("utf-8", "replace")
+    when = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(page["capturedAt"] / 1000))
+    title = " ".join(page["title"].split()) or page["url"]
+    head = [f"# {title}", "", f"<{page['url']}>, {when}", ""]
+    if "cut" in page:
+        cut = msgspec.json.decode(page["cut"])
+        head += [f"*Not all of the page was kept: {cut['reason']}.*", ""]
+    return "\n".join([*head, text, ""])
 
 
 def _find(tx: Tx, page_id: str) -> Row:

@@ -25,6 +25,10 @@ ORDER BY p.captured_at DESC, p.id DESC LIMIT ?5
 SELECT count(*) FROM pages p
 WHERE (?1 IS NULL OR p.thread = ?1) AND (?2 IS NULL OR p.site = ?2 OR substr(p.site, -length(?2) - 1) = '.' || ?2)
 
+-- name: part_of_kind
+SELECT a.blob, a.size, a.mime FROM page_parts pp JOIN pages p ON p.k = pp.page JOIN attachments a ON a.id = pp.attachment
+WHERE p.id = ? AND a.kind = ? AND a.blob IS NOT NULL ORDER BY pp.idx LIMIT 1
+
 -- name: remove
 DELETE FROM pages WHERE k = ?
 

@@ -5,11 +5,15 @@ Messages, notices, titles and pages are indexed once; a title that changed or a 
 """
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from sidekeep.store import blobs, words
+from sidekeep.store.doorway import Doorway
+from sidekeep.store.reading import reading
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Tx
 
@@ -91,8 +95,9 @@ class _Gathered:
         elif kind == "thread.updated" and detail is not None and '"title"' in detail:
             self._title(thread)
         elif kind == "thread.created" or (kind == "search.anew" and thread is not None):
+            if not self._thread(thread):
+                return False
             self._title(thread)
-            return self._thread(thread)
         elif change_id is not None and (kind == "search.anew" or (kind == "store.changed" and _of_pages(detail))):
             self._page(change_id)
         return True
@@ -128,6 +133,18 @@ class _Gathered:
 
 def _of_pages(detail: str | None) -> bool:
     return detail is not None and json.loads(detail).get("kind") == "pages"
+
+
+def catch_up(doorway: Doorway, read: Callable[[], Tx]) -> int:
+    """Index everything that is committed; returns how many documents. `read` gives a fresh view."""
+    total = 0
+    while True:
+        with reading(read()) as tx:
+            step = prepare(tx)
+        if step is None:
+            return total
+        doorway.run(partial(write, step=step))
+        total += len(step.documents)
 
 
 def write(tx: Tx, step: Step) -> bool:
