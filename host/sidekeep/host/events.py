@@ -105,6 +105,9 @@ class Feed:
             event["threadId"] = change.thread
         if change.revision is not None:
             event["revision"] = change.revision
+        elif change.kind == "store.changed":
+            # Settings, secrets and what is gone have none of their own: the place among all changes rises as well.
+            event["revision"] = change.seq
         event.update(change.detail)
         return event
 
@@ -150,12 +153,15 @@ class Feed:
         members = {key: value for key, value in change.detail.items() if key != "items"}
         yield {"type": change.kind, "threadId": thread_id, **members}
 
-    def snapshot_of(self, tx: Tx, thread_id: str) -> dict[str, Any]:
-        """ThreadSnapshot of a live thread, with the items of its running answer. Raises NotFound."""
+    def snapshot_of(self, tx: Tx, thread_id: str, *, strict: bool = False) -> dict[str, Any]:
+        """ThreadSnapshot of a live thread, with the items of its running answer.
+
+        Raises NotFound, and BrokenPath when `strict` and the disk damaged it.
+        """
         from sidekeep.store import threads
 
         row = threads.live(tx, thread_id)
-        shown = snapshot.snapshot(tx, row)
+        shown = snapshot.snapshot(tx, row, strict=strict)
         active = shown["activeTurn"]
         turn = self.turns.get(thread_id)
         if active is None or active["state"] == "queued":
