@@ -13,9 +13,10 @@ T = TypeVar("T")
 class Context:
     """Who asks, and what the process lends. `work` is set by commands that give the runner something to do,
     `after` to what has to be done once the command is on disk (again after a death, so that it may be lost).
+    While `strict`, a query may raise BrokenPath for a conversation that the disk damaged.
     """
 
-    __slots__ = ("after", "client_id", "places", "plain", "seal", "submission_id", "work")
+    __slots__ = ("after", "client_id", "places", "plain", "seal", "strict", "submission_id", "work")
 
     def __init__(
         self,
@@ -30,6 +31,7 @@ class Context:
         self.plain = plain
         self.places = places
         self.seal = seal
+        self.strict = True
         self.work = False
         self.after: Callable[[], None] | None = None
 

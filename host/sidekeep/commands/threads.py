@@ -81,7 +81,8 @@ def listing(tx: Tx, op: ThreadList, _ctx: Context) -> dict[str, Any]:
     )
 
 
-def page(tx: Tx, op: ThreadPage, _ctx: Context) -> dict[str, Any]:
+def page(tx: Tx, op: ThreadPage, ctx: Context) -> dict[str, Any]:
     row = threads.live(tx, op.thread_id)
     before = tree.find(tx, row, op.before_node_id)
-    return snapshot.window(tx, row, before.parent, min(given(op.limit, SNAPSHOT_NODES), SNAPSHOT_NODES))
+    limit = min(given(op.limit, SNAPSHOT_NODES), SNAPSHOT_NODES)
+    return snapshot.window(tx, row, before.parent, limit, strict=ctx.strict)

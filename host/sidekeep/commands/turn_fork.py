@@ -9,6 +9,7 @@ from sidekeep.commands.submit import admit, append_user_message
 from sidekeep.model.errors import InvalidCommand
 from sidekeep.model.ops import TurnFork
 from sidekeep.store import runs, threads, tree
+from sidekeep.store.damage import is_readable
 from sidekeep.store.tx import Tx
 
 
@@ -31,9 +32,12 @@ def _regenerate(tx: Tx, row: Any, ctx: Context, node: tree.Node) -> dict[str, An
     """The whole turn anew under its user message."""
     user: tree.Node | None = node
     while user is not None and user.type != "user_message":
-        user = tree.by_key(tx, user.parent) if user.parent is not None else None
+        above = user.parent
+        user = tree.by_key(tx, above) if above is not None and above < user.k else None
     if user is None:
         raise InvalidCommand("siblingOfNodeId: no message of the user lies above this node.")
     tree.set_active_head(tx, row, user.k)
+    if not is_readable(user.payload):
+        raise InvalidCommand("The message to answer is damaged; `sidekeep verify --repair` looks for what is left.")
     run = admit(tx, row, ctx, msgspec.json.decode(user.payload), kind="regenerate", user_node=user.k)
     return {"runId": run.id, "turnId": run.turn_id, "userNodeId": user.id}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sidekeep.store import tree
+from sidekeep.store.damage import readable
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tree import Node
@@ -50,12 +51,13 @@ def _name(tx: Tx, key: int) -> str:
     import msgspec
 
     at: int | None = key
-    while at is not None:
-        node = tree.by_key(tx, at)
+    below = key + 1
+    while at is not None and at < below:
+        node, below = tree.by_key(tx, at), at
         if node is None:
             return ""
         if node.type == "user_message" and not node.deleted:
-            return tree.preview_of(msgspec.json.decode(node.payload))[:NAME_CHARS]
+            return tree.preview_of(msgspec.json.decode(readable(node).payload))[:NAME_CHARS]
         at = node.parent
     return ""
 

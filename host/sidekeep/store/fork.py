@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from sidekeep.store import tree
+from sidekeep.store.damage import readable
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tree import Node
 from sidekeep.store.tx import Tx
@@ -12,7 +13,7 @@ from sidekeep.store.tx import Tx
 
 def copy_path(tx: Tx, source: ThreadRow, at: Node, target: ThreadRow) -> None:
     """Copy root … `at`, without tombstones; ids of nodes and attachments inside payloads are rewritten."""
-    path = [node for node in tree.walk_up(tx, at.k, source.next_seq) if not node.deleted][::-1]
+    path = [readable(node) for node in tree.walk_up(tx, at.k, source.next_seq) if not node.deleted][::-1]
     new_ids = {node.id: tx.new_id() for node in path}
     payloads = [msgspec.json.decode(node.payload) for node in path]
     new_ids.update(_copy_attachments(tx, source, target, payloads, new_ids))

@@ -10,6 +10,7 @@ import msgspec
 
 from sidekeep.model.limits import SNAPSHOT_NODES
 from sidekeep.store import runs, tree
+from sidekeep.store.damage import BrokenPath, check_cursor, readable
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tree import Node
 from sidekeep.store.tx import Tx
@@ -18,7 +19,8 @@ sql = tree.sql
 
 
 def thread_node(thread_id: str, node: Node, parent_id: str | None, effective_parent: str | None) -> dict[str, Any]:
-    """ThreadNode of the protocol; the payload goes out as the text that was stored."""
+    """ThreadNode of the protocol; the payload goes out as the text that was stored, or as a notice if it is none."""
+    node = readable(node)
     entry: dict[str, Any] = {
         "id": node.id,
         "threadId": thread_id,
@@ -26,7 +28,7 @@ def thread_node(thread_id: str, node: Node, parent_id: str | None, effective_par
         "seq": node.seq,
         "ts": node.ts,
         "type": node.type,
-        "payload": msgspec.Raw(node.payload.encode()),
+        "payload": msgspec.Raw(node.payload),
         "effectiveParentId": effective_parent,
     }
     if node.deleted:
@@ -43,18 +45,23 @@ def node_event(tx: Tx, thread: ThreadRow, node: Node) -> dict[str, Any]:
     return thread_node(thread.id, node, parent and parent.id, above and above.id)
 
 
-def window(tx: Tx, thread: ThreadRow, start: int | None, limit: int) -> dict[str, Any]:
-    """`{"nodes", "before", "siblings"}`: at most `limit` visible nodes from `start` (a key) upwards."""
+def window(tx: Tx, thread: ThreadRow, start: int | None, limit: int, *, strict: bool = False) -> dict[str, Any]:
+    """`{"nodes", "before", "siblings"}`: at most `limit` visible nodes from `start` (a key) upwards.
+
+    A way that breaks off raises BrokenPath when `strict`, else it is shown as far as it goes.
+    """
     path: list[Node] = []
     shown: list[Node] = []
-    at = start
+    at, below = start, tree.end_key(thread.k)
     while at is not None and len(shown) <= limit:
-        step = tree.walk_up(tx, at, limit + 8)
+        step = tree.walk_up(tx, at, limit + 8) if at < below and at >> 32 == thread.k else []
         if not step:
+            if strict:
+                raise BrokenPath(thread.id, start, path[-1].k if path else below, at)
             break
         path += step
         shown += [node for node in step if not node.hidden]
-        at = step[-1].parent
+        at, below = step[-1].parent, step[-1].k
     ids = {node.k: node.id for node in path}
     more = len(shown) > limit
     kept = shown[:limit]
@@ -97,9 +104,27 @@ def _siblings(tx: Tx, thread: ThreadRow, nodes: list[Node], parents: list[Node |
     return siblings
 
 
-def snapshot(tx: Tx, thread: ThreadRow, active_items: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-    """ThreadSnapshot without the items of the active turn, which the caller reads from the live file."""
-    shown = window(tx, thread, thread.leaf, SNAPSHOT_NODES)
+def first_break(tx: Tx, thread: ThreadRow, start: int | None) -> BrokenPath | None:
+    """Where the window from `start` (None: from the cursor) breaks off."""
+    try:
+        if start is None:
+            check_cursor(tx, thread)
+        window(tx, thread, thread.leaf if start is None else start, SNAPSHOT_NODES, strict=True)
+    except BrokenPath as broken:
+        return broken
+    return None
+
+
+def snapshot(
+    tx: Tx, thread: ThreadRow, active_items: list[dict[str, Any]] | None = None, *, strict: bool = False
+) -> dict[str, Any]:
+    """ThreadSnapshot without the items of the active turn, which the caller reads from the live file.
+
+    Raises BrokenPath as `window` does.
+    """
+    if strict:
+        check_cursor(tx, thread)
+    shown = window(tx, thread, thread.leaf, SNAPSHOT_NODES, strict=strict)
     opened = runs.open_of_thread(tx, thread.k)
     active = next((run for run in opened if run.state != "queued"), None)
     queue = [run for run in opened if run.state == "queued"]

@@ -134,5 +134,14 @@ class ThreadRow:
             return {"turns": self.turns, "totalTokens": self.total_tokens, "costUsd": self.cost_usd}
         value = getattr(self, _COLUMN[member])
         if member in _TEXTS:
-            return json.loads(value) if value != "[]" else []
+            return _texts(value) if value != "[]" else []
         return bool(value) if member in _FLAGS else value
+
+
+def _texts(stored: str) -> list[str]:
+    """A column's JSON list; empty where the disk damaged it."""
+    try:
+        found = json.loads(stored)
+    except ValueError:
+        return []
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []

@@ -21,7 +21,7 @@ PREVIEW_CHARS = 80
 
 
 class Node(NamedTuple):
-    """One stored node; `payload` is its canonical JSON text."""
+    """One stored node; `payload` is its canonical JSON, as bytes since a damaged one may be no text."""
 
     k: int
     id: str
@@ -30,7 +30,7 @@ class Node(NamedTuple):
     deleted: int
     evicted: int
     ts: int
-    payload: str
+    payload: bytes
 
     @property
     def seq(self) -> int:
@@ -81,8 +81,8 @@ def append(
     ts = tx.now if ts is None else ts
     text = canonical(payload)
     digest = node_digest(node_id, parent_id, parent_digest, ts, type, text)
-    node = Node(key, node_id, parent, type, 0, 0, ts, text.decode())
-    tx.run(sql.insert, (key, node_id, parent, type, ts, digest, node.payload))
+    node = Node(key, node_id, parent, type, 0, 0, ts, text)
+    tx.run(sql.insert, (key, node_id, parent, type, ts, digest, text.decode()))
     if b'"attachmentId' in text:
         from sidekeep.store import attachments
 
@@ -172,11 +172,12 @@ def default_leaf(tx: Tx, thread: ThreadRow, key: int) -> int | None:
 
 def visible_parent(tx: Tx, node: Node) -> Node | None:
     """The effective parent: the nearest ancestor that is not hidden."""
-    at = node.parent
+    at, below = node.parent, node.k
     while at is not None:
-        row = tx.one(sql.node, (at,))
+        row = tx.one(sql.node, (at,)) if at < below else None
         if row is None:
             return None
+        below = at
         above = Node(*row)
         if not above.hidden:
             return above

@@ -17,10 +17,10 @@ SELECT digest FROM nodes WHERE k = ?
 SELECT k, type, deleted, parent FROM nodes WHERE id = ?
 
 -- name: node
-SELECT k, id, parent, type, deleted, evicted, ts, payload FROM nodes WHERE k = ?
+SELECT k, id, parent, type, deleted, evicted, ts, CAST(payload AS BLOB) FROM nodes WHERE k = ?
 
 -- name: node_by_id
-SELECT k, id, parent, type, deleted, evicted, ts, payload FROM nodes WHERE id = ?
+SELECT k, id, parent, type, deleted, evicted, ts, CAST(payload AS BLOB) FROM nodes WHERE id = ?
 
 -- name: id
 SELECT id FROM nodes WHERE k = ?
@@ -30,16 +30,17 @@ WITH RECURSIVE up (depth, k, id, parent, type, deleted, evicted, ts, payload) AS
   SELECT 0, k, id, parent, type, deleted, evicted, ts, payload FROM nodes WHERE k = ?1
   UNION ALL
   SELECT up.depth + 1, n.k, n.id, n.parent, n.type, n.deleted, n.evicted, n.ts, n.payload
-  FROM up JOIN nodes n ON n.k = up.parent WHERE n.k < up.k
+  FROM up JOIN nodes n ON n.k = up.parent WHERE n.k < up.k AND n.k >> 32 = up.k >> 32
   LIMIT ?2
 )
-SELECT k, id, parent, type, deleted, evicted, ts, payload FROM up
+SELECT k, id, parent, type, deleted, evicted, ts, CAST(payload AS BLOB) FROM up
 
 -- name: ancestors
 WITH RECURSIVE up (k, parent, type, deleted) AS (
   SELECT k, parent, type, deleted FROM nodes WHERE k = ?1
   UNION ALL
-  SELECT n.k, n.parent, n.type, n.deleted FROM up JOIN nodes n ON n.k = up.parent WHERE n.k < up.k
+  SELECT n.k, n.parent, n.type, n.deleted FROM up JOIN nodes n ON n.k = up.parent
+  WHERE n.k < up.k AND n.k >> 32 = up.k >> 32
   LIMIT ?2
 )
 SELECT k, parent, type, deleted FROM up
@@ -50,7 +51,7 @@ WITH RECURSIVE kids (anchor, k, id, hidden) AS (
   FROM json_each(?1) a JOIN nodes n ON n.parent = a.value
   UNION ALL
   SELECT kids.anchor, n.k, n.id, n.deleted OR n.type IN ('turn_context', 'interaction_response')
-  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden
+  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden AND n.k > kids.k
 )
 SELECT anchor, k, id FROM kids WHERE NOT hidden ORDER BY anchor, k
 
@@ -60,7 +61,7 @@ WITH RECURSIVE kids (k, id, hidden) AS (
   FROM nodes WHERE parent IS NULL AND k > ?1 AND k < ?2
   UNION ALL
   SELECT n.k, n.id, n.deleted OR n.type IN ('turn_context', 'interaction_response')
-  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden
+  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden AND n.k > kids.k
 )
 SELECT k, id FROM kids WHERE NOT hidden ORDER BY k
 

@@ -6,6 +6,7 @@ from typing import Any
 import apsw
 import msgspec
 
+from sidekeep.store import lossy
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
 
@@ -38,10 +39,16 @@ class Tx:
         self._threads: dict[str, ThreadRow | None] = {} if threads is None else threads
 
     def one(self, statement: str, bindings: Bindings = ()) -> Row | None:
-        return self._db.execute(statement, bindings).fetchone()
+        try:
+            return self._db.execute(statement, bindings).fetchone()
+        except UnicodeDecodeError:
+            return next(iter(lossy.rows(self._db, statement, bindings)), None)
 
     def all(self, statement: str, bindings: Bindings = ()) -> list[Row]:
-        return self._db.execute(statement, bindings).fetchall()
+        try:
+            return self._db.execute(statement, bindings).fetchall()
+        except UnicodeDecodeError:
+            return lossy.rows(self._db, statement, bindings)
 
     def run(self, statement: str, bindings: Bindings = ()) -> None:
         self._db.execute(statement, bindings)
