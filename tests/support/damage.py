@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,11 @@ import apsw
 
 from sidekeep.model.limits import CHUNK_BYTES
 from sidekeep.model.places import Places
+from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import Store, open_store
+from sidekeep.store.repair import Outcome, repair
 from sidekeep.store.verify import Report, verify
+from sidekeep.store.verify_open import to_check
 from support.hostclient import HostClient
 from support.stores import said, temporary_store, text
 
@@ -23,8 +25,9 @@ FILE = bytes(range(256)) * 1500  # two chunks, the second one short
 
 def make_store(state: Path) -> dict[str, Any]:
     """A store with what a user makes in an afternoon; returns the ids of it by name."""
-    with temporary_store(state) as store:
+    with temporary_store(state, runner=True) as store:
         host = store.open()
+        host.ack("settings.set", patch={"models.default": {"connectionId": "extract", "modelId": "extract"}})
         made: dict[str, Any] = {}
         made["talk"] = host.ack("thread.create", title="A talk")["threadId"]
         made["nodes"] = [_say(host, made["talk"], n) for n in range(12)]
@@ -47,6 +50,8 @@ def make_store(state: Path) -> dict[str, Any]:
             nodeType="user_message",
             payload={**text("See the file."), "attachmentIds": [made["file"]]},
         )["nodeId"]
+        made["page"], made["part"] = _page(host)
+        made["asked"], made["run"] = _ask(host)
         made["storeId"] = host.seen("store.ready")[0]["storeId"]
         return made
 
@@ -77,20 +82,33 @@ def _branch(host: HostClient, made: dict[str, Any]) -> None:
     host.ack("node.delete", threadId=made["talk"], nodeId=made["nodes"][9])
 
 
-def _upload(host: HostClient, thread: str) -> str:
-    begun = host.ack(
-        "attachment.begin",
-        threadId=thread,
-        kind="file",
-        mime="application/octet-stream",
-        size=len(FILE),
-        sha256=hashlib.sha256(FILE).hexdigest(),
-        provenance="user",
-        trust="trusted",
-        meta={"title": "bytes.bin"},
+def _page(host: HostClient) -> tuple[str, str]:
+    """A kept page with one part; both ids."""
+    part = _upload(host, None, kind="page_snapshot", mime="multipart/related", provenance="page", trust="untrusted")
+    page = host.ack(
+        "page.capture", url="https://example.org/a", title="Étude 話", capturedAt=1, parts=[part], text="What it says."
     )
-    for index in range(0, -(-len(FILE) // CHUNK_BYTES)):
-        piece = FILE[index * CHUNK_BYTES : (index + 1) * CHUNK_BYTES]
+    return str(page["pageId"]), part
+
+
+def _ask(host: HostClient) -> tuple[str, str]:
+    """A thread with an answered turn; its id and the run's."""
+    thread = str(host.ack("thread.create", title="Asked")["threadId"])
+    host.query("thread.subscribe", threadId=thread)
+    run = str(host.ack("turn.submit", threadId=thread, input=text("What is there?"))["runId"])
+    host.event("turn.complete", threadId=thread)
+    return thread, run
+
+
+def _upload(host: HostClient, thread: str | None, **members: str) -> str:
+    told = {"kind": "file", "mime": "application/octet-stream", "provenance": "user", "trust": "trusted", **members}
+    # Each upload has bytes of its own: those that are the same are stored once.
+    content = FILE + told["kind"].encode()
+    if thread is not None:
+        told["threadId"] = thread
+    begun = host.ack("attachment.begin", size=len(content), sha256=hashlib.sha256(content).hexdigest(), **told)
+    for index in range(-(-len(content) // CHUNK_BYTES)):
+        piece = content[index * CHUNK_BYTES : (index + 1) * CHUNK_BYTES]
         host.ack(
             "attachment.chunk", attachmentId=begun["attachmentId"], index=index, data=base64.b64encode(piece).decode()
         )
@@ -164,13 +182,41 @@ def store_of(state: Path) -> Iterator[Store]:
 
 def check(state: Path, *, deep: bool = True) -> Report:
     """What the check of this store finds."""
-    with store_of(state) as store:
-        return verify(store.db, deep=deep)
+    with to_check(Places(str(state))) as (db, _store):
+        return verify(db, deep=deep)
 
 
 def faults(state: Path, *, deep: bool = True) -> dict[str, int]:
     return dict(check(state, deep=deep).faults)
 
 
-def forget(state: Path) -> None:
-    shutil.rmtree(state)
+KEYS = {"nodes": "id", "threads": "id", "attachments": "id", "runs": "id", "pages": "id", "settings": "key",
+        "folders": "id", "connections": "id", "command_receipts": "submission_id"}  # fmt: skip
+
+
+def rows(state: Path) -> dict[tuple[str, str], Any]:
+    """What the store holds, by table and id."""
+    db = apsw.Connection(str(state / "sidekeep.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        return {
+            (table, key): rest
+            for table, column in KEYS.items()
+            for key, *rest in db.execute(f'SELECT "{column}", * FROM "{table}"')
+        }
+    finally:
+        db.close()
+
+
+def mended(state: Path, *, deep: bool = True) -> Outcome:
+    """The store after `sidekeep verify --repair --yes`, for damage inside a file that can be read."""
+    with store_of(state) as store:
+        found = verify(store.db, deep=deep)
+        assert not found.unreadable, found.shown()
+        return repair(store, Doorway(store), found, deep=deep, progress=lambda _what, _done, _total: None)
+
+
+def snapshot(state: Path, thread: str) -> dict[str, Any]:
+    """What a panel is shown of a thread, by a real host."""
+    with temporary_store(state) as store:
+        shown: dict[str, Any] = store.open().query("thread.subscribe", threadId=thread)
+        return shown

@@ -44,6 +44,7 @@ MENDS: dict[str, Mend] = {
     "attachment_damaged": repair_rows.attachment_damaged,
     "reference": repair_rows.reference,
     "page_part": repair_rows.page_part,
+    "page_digest": repair_rows.page_digest,
     "blob_orphan": repair_rows.blob_orphan,
     "chunk_orphan": repair_rows.chunk_orphan,
     "revision": repair_rows.revision,

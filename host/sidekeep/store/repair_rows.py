@@ -6,6 +6,7 @@ Every function is one transaction's work; what it cannot do it leaves, and the n
 import json
 from typing import Any
 
+from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.ids import is_uuid
 from sidekeep.store import attachments, blobs, runs, search_index, tree
 from sidekeep.store.tx import Tx, dumps
@@ -33,9 +34,15 @@ def thread_lost(tx: Tx, finding: Finding) -> None:
     (revision,) = tx.one(
         "SELECT coalesce(max(revision), 0) + 1 FROM changes WHERE thread = ? AND kind <> 'thread.node'", (thread_id,)
     ) or (1,)
+    named = tx.one(
+        "SELECT json_extract(detail, '$.patch.title') FROM changes WHERE thread = ? AND kind = 'thread.updated' "
+        "AND json_valid(detail) AND json_extract(detail, '$.patch.title') <> '' ORDER BY seq DESC LIMIT 1",
+        (thread_id,),
+    )
+    title = str(named[0]) if named is not None else RECOVERED_TITLE
     tx.run(
         "INSERT INTO threads (k, id, title, created_at, updated_at, next_seq, revision) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (key, thread_id, RECOVERED_TITLE, first, last, count + 1, revision),
+        (key, thread_id, title, first, last, count + 1, revision),
     )
     tx.change("thread.created", thread_id, None, revision)
 
@@ -104,6 +111,36 @@ class Again(Exception):
 
 def page_part(tx: Tx, finding: Finding) -> None:
     tx.run("DELETE FROM page_parts WHERE page = ? AND idx = ?", (finding.key, finding.more))
+
+
+def page_digest(tx: Tx, finding: Finding) -> None:
+    """What is left is a page that was cut: a digest covers what was kept and why it is not the whole."""
+    row = tx.one("SELECT url, title, captured_at, CAST(text AS BLOB) FROM pages WHERE k = ?", (finding.key,))
+    if row is None:
+        return
+    url, title, captured_at, raw = row
+    parts = tx.all(
+        "SELECT a.sha256, a.size FROM page_parts p JOIN attachments a ON a.id = p.attachment WHERE p.page = ? "
+        "ORDER BY p.idx",
+        (finding.key,),
+    )
+    text = None if raw is None else bytes(raw).decode("utf-8", "replace")
+    kept = len((text or "").encode()) + sum(size for _sha, size in parts)
+    cut = {"reason": "damaged", "keptBytes": kept}
+    subject = {
+        "capturedAt": captured_at,
+        "cut": cut,
+        "parts": [sha for sha, _size in parts],
+        "title": title,
+        "url": url,
+    }
+    if text is not None:
+        subject["text"] = sha256_hex(text.encode())
+    tx.run(
+        "UPDATE pages SET cut = ?, text = ?, digest = ? WHERE k = ?",
+        (dumps(cut), text, digest_of(subject), finding.key),
+    )
+    tx.change("store.changed", id=finding.id, revision=1, detail={"kind": "pages", "id": finding.id})
 
 
 def receipt_damaged(tx: Tx, finding: Finding) -> None:

@@ -9,6 +9,8 @@ from sidekeep.store.verify_tree import MOST_NODES
 
 #: A table whose keys count up is tried key by key up to here; the large ones have keys that are told elsewhere.
 DENSE = 5_000_000
+#: Where the end of a table is not known either, so many keys are tried.
+BLIND = 20_000
 
 Row = tuple[Any, ...]
 
@@ -106,11 +108,12 @@ class Walk:
 
     def _candidates(self, start: int, end: int | None, told: Iterable[int]) -> set[int]:
         found = {key for key in told if key >= start and (end is None or key < end)}
-        if end is not None and end - start <= DENSE:
+        # Keys that others tell of are made of two numbers, with wide ranges of none between.
+        if end is not None and end - start <= (BLIND if found else DENSE):
             found.update(range(start, end))
         found.update(key for key in self._indexed_keys() if key >= start and (end is None or key < end))
-        if end is None and start + 1 < DENSE and not found:
-            found.update(range(start, DENSE))
+        if end is None and not found:
+            found.update(range(start, start + BLIND))
         return found
 
     def _indexed_keys(self) -> Iterator[int]:

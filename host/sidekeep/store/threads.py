@@ -4,6 +4,8 @@ import base64
 import json
 from typing import Any
 
+import apsw
+
 from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
 from sidekeep.model.ids import is_uuid
 from sidekeep.model.limits import SAFE_INTEGER
@@ -66,6 +68,14 @@ def _cursor_of(text: str) -> tuple[int, str]:
     return updated_at, thread_id
 
 
+def _leaf_id(tx: Tx, leaf: int | None) -> str | None:
+    try:
+        row = tx.one("SELECT id FROM nodes WHERE k = ?", (leaf,))
+    except apsw.CorruptError:
+        return None
+    return None if row is None else str(row[0])
+
+
 def listing(
     tx: Tx,
     *,
@@ -99,9 +109,13 @@ def listing(
     if cursor is not None:
         where.append("(updated_at, id) < (?, ?)")
         values += _cursor_of(cursor)
-    rows = tx.all(
-        f"{sql.columns} WHERE {' AND '.join(where)} ORDER BY updated_at DESC, id DESC LIMIT ?", (*values, limit + 1)
-    )
+    order = f" WHERE {' AND '.join(where)} ORDER BY updated_at DESC, id DESC LIMIT ?"
+    try:
+        rows = tx.all(sql.columns + order, (*values, limit + 1))
+    except apsw.CorruptError:
+        # A conversation on a damaged page must not take the list with it.
+        alone = sql.columns.replace("(SELECT id FROM nodes WHERE k = threads.leaf)", "NULL")
+        rows = [(*row[:-1], _leaf_id(tx, row[7])) for row in tx.all(alone + order, (*values, limit + 1))]
     threads = [ThreadRow(row) for row in rows[:limit]]
     page: dict[str, Any] = {
         "threads": [row.meta() for row in threads],

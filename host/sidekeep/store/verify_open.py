@@ -41,7 +41,7 @@ def _damaged(places: Places) -> Iterator[apsw.Connection]:
             raise typed(error) from error
         try:
             db.pragma("query_only", True)
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            _refuse_the_unreadable(db)
             yield db
         except apsw.Error as error:
             raise typed(error) from error
@@ -49,3 +49,15 @@ def _damaged(places: Places) -> Iterator[apsw.Connection]:
             db.close(True)
     finally:
         os.close(schema)
+
+
+def _refuse_the_unreadable(db: apsw.Connection) -> None:
+    try:
+        tables = db.execute("SELECT count(*) FROM sqlite_schema WHERE name IN ('threads', 'nodes')").fetchone()
+    except (apsw.CorruptError, apsw.NotADBError):
+        tables = None
+    if tables is None or not tables[0]:
+        raise StorageCorrupt(
+            "Nothing can be read of sidekeep.db, not even which tables it has; it is untouched. "
+            "Restore a backup: `sidekeep backup restore`."
+        )

@@ -5,6 +5,7 @@ import apsw
 from sidekeep.store.verify_findings import SALVAGE, Look, Report
 
 MOST_MESSAGES = 200
+MOST_LINES = 3
 _INDEX = (
     "missing from index",
     "wrong # of entries in index",
@@ -31,6 +32,10 @@ def check(db: Look, report: Report) -> None:
 
 def _sort(report: Report, message: str) -> None:
     low = message.lower()
+    lines = [line for line in message.splitlines() if not line.startswith("***")]
+    message = "; ".join(lines[:MOST_LINES]) + (
+        f"; and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+    )
     if any(mark in low for mark in _INDEX):
         report.fault(
             "index_damaged", f"An index does not hold what its table holds: {message}.", "build the indexes anew"

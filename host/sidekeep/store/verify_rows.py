@@ -5,7 +5,7 @@ from typing import Any
 import apsw
 import msgspec
 
-from sidekeep.model.digests import digest_of
+from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.ids import is_uuid
 from sidekeep.store.sql import statements
 from sidekeep.store.verify_findings import Look, Report
@@ -15,6 +15,7 @@ sql = statements(__file__)
 #: Tables whose rows carry a revision that `store.changed` tells.
 REVISED = frozenset(("folders", "presets", "rules", "connections", "memories", "skills", "projects"))
 ANSWERS = {"acknowledged": "command.ack", "rejected": "command.rejected"}
+CUT = "keep what is left of it as a page that was cut by damage, with a digest of that"
 _EACH = 1000
 _object = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -24,7 +25,8 @@ def check(db: Look, report: Report) -> None:
         ("The table of receipts", _receipts),
         ("The table of changes", _changes),
         ("The table of runs", _snapshots),
-        ("The table of settings of the store", _counters),
+        ("The table of kept pages", _pages),
+        ("The table of the store's own counters", _counters),
     ):
         try:
             part(db, report)
@@ -125,6 +127,27 @@ def _is_intact(environment: bytes, digest: str | None) -> bool:
         return bool(said == digest == digest_of(snapshot))
     except (msgspec.DecodeError, RecursionError):
         return False
+
+
+def _pages(db: Look, report: Report) -> None:
+    """A page's digest covers its text, its address and the digests of its parts."""
+    report.progress("pages", 0, 0)
+    for key, page_id, url, title, captured_at, digest, cut, text in db.rows(sql.pages):
+        parts = [sha for (sha,) in db.rows(sql.page_parts, (key,))]
+        if None in parts:
+            continue  # a part that is lost has a finding of its own
+        subject: dict[str, Any] = {"capturedAt": captured_at, "parts": parts, "title": title, "url": url}
+        report.checked["pages"] += 1
+        try:
+            if cut is not None:
+                subject["cut"] = _object(cut)
+            if text is not None:
+                subject["text"] = sha256_hex(text)
+            right = digest_of(subject) == digest
+        except (msgspec.DecodeError, RecursionError):
+            right = False
+        if not right:
+            report.fault("page_digest", f"The kept page {page_id} does not match its digest.", CUT, id=page_id, key=key)
 
 
 def _counters(db: Look, report: Report) -> None:

@@ -28,3 +28,9 @@ SELECT coalesce(max(k), 0) FROM threads
 
 -- name: newest_owner
 SELECT coalesce(max(k), 0) >> 32 FROM nodes
+
+-- name: pages
+SELECT k, id, url, title, captured_at, digest, CAST(cut AS BLOB), CAST(text AS BLOB) FROM pages
+
+-- name: page_parts
+SELECT a.sha256 FROM page_parts p LEFT JOIN attachments a ON a.id = p.attachment WHERE p.page = ? ORDER BY p.idx
