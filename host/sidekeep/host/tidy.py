@@ -29,6 +29,7 @@ class Tidy:
         self._places = places
         self._log = log
         self.due = False
+        self._going: list[int] = []
         # When the notes of reads have to be written; None while there are none.
         self.notes_due: float | None = None
 
@@ -44,16 +45,23 @@ class Tidy:
         except SidekeepError as error:
             self._log(f"making room waits for the next chance: {error.message}")
             self.due = False
+            self._going = []
             return False
 
     def _make_room(self) -> bool:
+        """Planned once, which looks at every blob; marked in slices, each of which looks again at its own."""
         from sidekeep.store import eviction
         from sidekeep.store.watching import watched_threads
 
         watched = watched_threads(self._places)
-        with reading(self._read()) as tx:
-            chosen = eviction.plan(tx, watched)
-        return bool(chosen) and bool(self._doorway.run(lambda tx: eviction.mark(tx, chosen, watched)))
+        if not self._going:
+            with reading(self._read()) as tx:
+                self._going = eviction.plan(tx, watched, most=-1)
+        while self._going:
+            chosen, self._going = self._going[: eviction.STEP_BLOBS], self._going[eviction.STEP_BLOBS :]
+            if self._doorway.run(_marking(eviction.mark, chosen, watched)):
+                return True
+        return False
 
     def _free(self) -> bool:
         from sidekeep.store import blobs, uploads
@@ -122,3 +130,7 @@ class Tidy:
             if unit.error is not None:
                 self._log(f"when bytes were read was not written: {unit.error.message}")
                 self.notes_due = monotonic() + USED_NOTE_MS / 1000
+
+
+def _marking(mark: Callable[..., int], chosen: list[int], watched: set[str]) -> Callable[[Tx], int]:
+    return lambda tx: mark(tx, chosen, watched)

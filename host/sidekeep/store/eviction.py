@@ -15,11 +15,11 @@ from sidekeep.store.tx import Tx
 sql = statements(__file__)
 
 #: Blobs that one transaction marks at most.
-STEP_BLOBS = 200
+STEP_BLOBS = 64
 
 
-def plan(tx: Tx, watched: Collection[str]) -> list[int]:
-    """The blobs that have to go now, at most a step of them; read without the write lock.
+def plan(tx: Tx, watched: Collection[str], most: int = STEP_BLOBS) -> list[int]:
+    """The blobs that have to go now, at most so many (-1: all); read without the write lock.
 
     `watched` are the threads that a client looks at.
     """
@@ -28,7 +28,7 @@ def plan(tx: Tx, watched: Collection[str]) -> list[int]:
     chosen: list[int] = []
     if excess <= 0:
         return chosen
-    for key, size, _used in tx.all(sql.candidates, (json.dumps(list(watched)), STEP_BLOBS, None)):
+    for key, size, _used in tx.all(sql.candidates, (json.dumps(list(watched)), most, None)):
         chosen.append(key)
         excess -= size
         if excess <= 0:
