@@ -97,7 +97,7 @@ def test_a_connection_comes_back_as_it_was_saved(desk: HostClient) -> None:
         "secretRefs": ["work-key"],
         "headers": {"X-Title": "Sidekeep", "Authorization": {"secret": "work-key"}},
         "modelIds": ["a", "b"],
-        "models": [{"id": "a", "capabilities": {"vision": True, "maxContext": 8000}, "pricing": {"input": 1, "output": 2.5}}],
+        "models": [{"id": "a", "capabilities": {"vision": True}, "pricing": {"input": 1, "output": 2.5}}],
         "enabled": True,
         "quirks": {"noStreamUsage": True},
     }  # fmt: skip

@@ -4,7 +4,6 @@ import gc
 import os
 from _queue import SimpleQueue
 from _thread import start_new_thread
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from sidekeep.host import answers
@@ -67,6 +66,7 @@ def _open(
     subscribe: str | None,
     log: LogFile,
 ) -> Any:
+    from sidekeep.host.busy import BusyNotices
     from sidekeep.host.clients import Clients
     from sidekeep.host.election import Election
     from sidekeep.host.engine import BELL, GONE, Engine, fresh_tx
@@ -78,15 +78,11 @@ def _open(
     from sidekeep.store.doorway import Doorway
     from sidekeep.store.opener import open_store
 
-    last_notice = monotonic() - 1.0
-
-    def busy(what: str, pct: int | None) -> None:
-        nonlocal last_notice
-        if monotonic() - last_notice >= 1.0:
-            last_notice = monotonic()
-            outlet.send([dump({"type": "host.busy", "what": what, "pct": pct or 0}).encode()])
-
-    store = open_store(places, progress=busy)
+    notices = BusyNotices(outlet.send)
+    try:
+        store = open_store(places, progress=notices.progress)
+    finally:
+        notices.end()
     doorway = Doorway(store, log=log)
     clients = Clients()
     bell = None
@@ -120,8 +116,8 @@ def _open(
         seal=_sealer(places),
         log=log,
     )
-    outlet.send([dump(_ready(store.store_id, place.warnings(places.state))).encode()])
     presence.tell([])
+    outlet.send([dump(_ready(store.store_id, place.warnings(places.state))).encode()])
     if subscribe is not None:
         engine.greet(client_id, subscribe)
     # What was imported lives as long as the process, and ops leave few cycles: look for them more rarely.
