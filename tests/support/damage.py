@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -220,3 +222,9 @@ def snapshot(state: Path, thread: str) -> dict[str, Any]:
     with temporary_store(state) as store:
         shown: dict[str, Any] = store.open().query("thread.subscribe", threadId=thread)
         return shown
+
+
+def sidekeep(state: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The installed command on this state folder."""
+    command = [str(Path(sys.executable).parent / "sidekeep"), *words, "--state", str(state)]
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)

@@ -83,7 +83,9 @@ CASES = {
         only("threads:talk"),
     ),
     "a node of another time": Case(
-        sql("UPDATE nodes SET ts = ts + 1048576 WHERE id = ?", "nodes.2"), {"node_digest"}, only("threads:talk")
+        sql("UPDATE nodes SET ts = (ts | 1048576) - (ts & 1048576) WHERE id = ?", "nodes.2"),
+        {"node_digest"},
+        only("threads:talk"),
     ),
     "a damaged digest": Case(
         sql("UPDATE nodes SET digest = replace(digest, substr(digest, 9, 9), '000000000') WHERE id = ?", "nodes.1"),
@@ -108,16 +110,20 @@ CASES = {
     ),
     "no leaf": Case(sql("UPDATE threads SET leaf = NULL WHERE id = ?", "talk"), {"leaf_missing"}, only("threads:talk")),
     "a leaf that is not there": Case(
-        sql("UPDATE threads SET leaf = (k << 32) + 999 WHERE id = ?", "talk"), {"leaf_unreachable"}, only("threads:talk")
+        sql("UPDATE threads SET leaf = (k << 32) + 999 WHERE id = ?", "talk"),
+        {"leaf_unreachable"},
+        only("threads:talk"),
     ),
     "a leaf of another thread": Case(
-        sql("UPDATE threads SET leaf = ((k + 1) << 32) + 2 WHERE id = ?", "talk"), {"leaf_elsewhere"}, only("threads:talk")
+        sql("UPDATE threads SET leaf = ((k + 1) << 32) + 2 WHERE id = ?", "talk"),
+        {"leaf_elsewhere"},
+        only("threads:talk"),
     ),
-    "a lost thread": Case(
-        sql("DELETE FROM threads WHERE id = ?", "copy"), {"thread_lost"}, only("threads:copy")
-    ),
+    "a lost thread": Case(sql("DELETE FROM threads WHERE id = ?", "copy"), {"thread_lost"}, only("threads:copy")),
     "a sequence that starts again": Case(
-        sql("UPDATE threads SET next_seq = 3 WHERE id = ?", "talk"), {"seq_behind", "change_ahead"}, only("threads:talk")
+        sql("UPDATE threads SET next_seq = 3 WHERE id = ?", "talk"),
+        {"seq_behind", "change_ahead"},
+        only("threads:talk"),
     ),
     "a title of bad text": Case(sql(bad_utf8("title", "threads"), "talk"), {"text_damaged"}, only("threads:talk")),
     "tags that are no JSON": Case(
@@ -147,7 +153,9 @@ CASES = {
         only(),
     ),
     "a connection that is no JSON": Case(
-        sql("UPDATE connections SET body = '{' WHERE id = ?", "connection"), {"text_damaged"}, only("connections:connection")
+        sql("UPDATE connections SET body = '{' WHERE id = ?", "connection"),
+        {"text_damaged"},
+        only("connections:connection"),
     ),
     "a snapshot that was altered": Case(
         sql("UPDATE runs SET environment = replace(environment, 'extract', 'another') WHERE id = ?", "run"),
@@ -189,10 +197,8 @@ CASES = {
     "a thread counter that starts again": Case(
         lambda db, made: db.execute("UPDATE meta SET value = 1 WHERE key = 'nextThread'"), {"counter"}, only()
     ),
-    "an index that has lost an entry": Case(
-        lambda db, made: _without_index_entry(db, made), {"index_damaged"}, only()
-    ),
-}  # fmt: skip
+    "an index that has lost an entry": Case(lambda db, made: _without_index_entry(db, made), {"index_damaged"}, only()),
+}
 
 
 def _without_index_entry(db: apsw.Connection, made: Made) -> None:

@@ -35,13 +35,8 @@ def _damaged(places: Places) -> Iterator[apsw.Connection]:
     schema = locks.open_lock_file(places.schema_lock)
     try:
         locks.lock(schema, locks.SHARED, wait=True)
+        db = _opened(places)
         try:
-            db = connect(places.database)
-        except apsw.Error as error:
-            raise typed(error) from error
-        try:
-            db.pragma("query_only", True)
-            _refuse_the_unreadable(db)
             yield db
         except apsw.Error as error:
             raise typed(error) from error
@@ -51,13 +46,19 @@ def _damaged(places: Places) -> Iterator[apsw.Connection]:
         os.close(schema)
 
 
-def _refuse_the_unreadable(db: apsw.Connection) -> None:
+def _opened(places: Places) -> apsw.Connection:
+    db = None
     try:
+        db = connect(places.database)
+        db.pragma("query_only", True)
         tables = db.execute("SELECT count(*) FROM sqlite_schema WHERE name IN ('threads', 'nodes')").fetchone()
+        if tables is not None and tables[0]:
+            return db
     except (apsw.CorruptError, apsw.NotADBError):
-        tables = None
-    if tables is None or not tables[0]:
-        raise StorageCorrupt(
-            "Nothing can be read of sidekeep.db, not even which tables it has; it is untouched. "
-            "Restore a backup: `sidekeep backup restore`."
-        )
+        pass
+    if db is not None:
+        db.close(True)
+    raise StorageCorrupt(
+        "Nothing can be read of sidekeep.db, not even which tables it has; it is untouched. "
+        "Restore a backup: `sidekeep backup restore`."
+    )
