@@ -7,6 +7,7 @@ memory, so that a commit need not read everything again; after a death of the pr
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from sidekeep.model import mimes
 from sidekeep.model.errors import Conflict, DigestMismatch, InvalidCommand, NotFound, TooLarge
 from sidekeep.model.limits import CHUNK_BYTES, UNFINISHED_UPLOAD_MS, UPLOAD_BYTES
 from sidekeep.store import blobs
@@ -28,7 +29,7 @@ class Upload(NamedTuple):
     blob: int
     size: int
     sha256: str | None
-    thread: int | None
+    mime: str
     have: int
     stamp: int
 
@@ -129,7 +130,7 @@ def keep(tx: Tx, attachment_id: str) -> tuple[str, int]:
     upload = find(tx, attachment_id)
     if upload.have:
         assert upload.sha256 is not None
-        tx.run(sql.store, (upload.k, upload.blob, upload.sha256))
+        _store(tx, upload, upload.blob, upload.sha256)
         tx.run(blobs.sql.touch, (upload.blob, tx.now))
         return upload.sha256, upload.size
     chunks = blobs.chunks_of(upload.size)
@@ -146,12 +147,18 @@ def keep(tx: Tx, attachment_id: str) -> tuple[str, int]:
     there = tx.one(blobs.sql.known, (found,))
     if there is None:
         tx.run(blobs.sql.finish, (upload.blob, found, tx.now))
-        tx.run(sql.store, (upload.k, upload.blob, found))
+        _store(tx, upload, upload.blob, found)
     else:
-        tx.run(sql.store, (upload.k, there[0], found))
+        _store(tx, upload, there[0], found)
         tx.run(blobs.sql.touch, (there[0], tx.now))
         blobs.drop_unused(tx, (upload.blob,))
     return found, upload.size
+
+
+def _store(tx: Tx, upload: Upload, blob: int, sha256: str) -> None:
+    """Name the bytes, and their type as they show it (an image under a wrong one is refused by models)."""
+    mime = mimes.corrected(upload.mime, blobs.read(tx, blob, 0, mimes.SNIFFED_BYTES))
+    tx.run(sql.store, (upload.k, blob, sha256, mime))
 
 
 def give_up(tx: Tx, attachment_id: str) -> None:

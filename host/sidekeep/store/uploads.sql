@@ -3,11 +3,11 @@ INSERT INTO attachments (id, thread, blob, state, kind, mime, size, sha256, trus
   meta) VALUES (?, ?, ?, 'uploading', ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: find
-SELECT a.k, a.blob, a.size, a.sha256, a.thread, b.sha256 IS NOT NULL, b.used_at
+SELECT a.k, a.blob, a.size, a.sha256, a.mime, b.sha256 IS NOT NULL, b.used_at
 FROM attachments a JOIN blobs b ON b.k = a.blob WHERE a.id = ? AND a.state = 'uploading'
 
 -- name: store
-UPDATE attachments SET state = 'stored', blob = ?2, sha256 = ?3 WHERE k = ?1
+UPDATE attachments SET state = 'stored', blob = ?2, sha256 = ?3, mime = ?4 WHERE k = ?1
 
 -- name: remove
 DELETE FROM attachments WHERE k = ?

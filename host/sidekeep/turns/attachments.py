@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sidekeep.model import mimes
 from sidekeep.model.limits import PAGE_TEXT_CHARACTERS
 from sidekeep.providers.base import Block, ImageBlock, TextBlock
 from sidekeep.store import attached
@@ -30,18 +31,20 @@ class AttachmentReader:
         """One attachment as a block of its message."""
         found = self._known.get(attachment_id)
         if found is None or not found.stored or found.blob is None:
-            return TextBlock(GONE)
+            return TextBlock(GONE) if found is None else _tombstone(found)
         if found.mime.startswith("image/"):
             if self._vision:
                 return ImageBlock(found.mime, attached.content(self._tx, found.blob))
             return TextBlock("[An image is attached here, which this model cannot see.]")
         if found.kind == "page_text" or found.mime.startswith("text/") or found.mime in _TEXT_MIMES:
             return self._text(found, found.blob)
-        name = attribute(str(found.meta.get("title") or found.kind), 200)
-        return TextBlock(f"[A file is attached here: {name}, {found.mime}, {found.size} bytes; it cannot be read.]")
+        return _unreadable(found)
 
     def _text(self, found: Attached, blob: int) -> Block:
-        text = attached.content(self._tx, blob).decode("utf-8", "replace")
+        data = attached.content(self._tx, blob)
+        if not mimes.is_text(data):
+            return _unreadable(found)
+        text = data.decode("utf-8", "replace")
         return fenced(
             text[:PAGE_TEXT_CHARACTERS],
             kind="page" if found.kind in ("page_text", "page_snapshot") else "file",
@@ -51,3 +54,18 @@ class AttachmentReader:
             url=str(found.meta.get("url") or ""),
             nonce=self._nonce,
         )
+
+
+def _named(found: Attached) -> str:
+    name = attribute(str(found.meta.get("title") or found.kind), 200)
+    source = attribute(str(found.meta.get("url") or ""), 500)
+    return f"{name}, {found.mime}, {found.size} bytes" + (f", from {source}" if source else "")
+
+
+def _unreadable(found: Attached) -> TextBlock:
+    return TextBlock(f"[A file is attached here: {_named(found)}; it cannot be read.]")
+
+
+def _tombstone(found: Attached) -> TextBlock:
+    """What stood here, so that neither model nor person takes it for something that never was."""
+    return TextBlock(f"[An attachment that stood here was removed to save space: {_named(found)}.]")
