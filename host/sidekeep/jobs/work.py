@@ -12,7 +12,7 @@ import msgspec
 from sidekeep.model.places import Places
 from sidekeep.store import jobs
 from sidekeep.store.jobs import JobRow
-from sidekeep.store.tx import Tx, dumps
+from sidekeep.store.tx import Tx
 from sidekeep.turns.models import ModelPool
 
 
@@ -91,7 +91,7 @@ class Work:
             jobs.step(tx, self._job, done, total, note, position)
             return (value,)
 
-        wanted = dumps(position)
+        wanted = jobs.written(position)
 
         def settled(tx: Tx) -> tuple[Any] | None:
             row = jobs.get(tx, self._job.id)

@@ -97,9 +97,14 @@ def take(tx: Tx, job_id: str, *, ours: bool = False) -> JobRow | None:
     return job
 
 
+def written(position: object) -> str | None:
+    """A position as its row has it."""
+    return None if position is None else dumps(position)
+
+
 def step(tx: Tx, job: JobRow, done: int, total: int | None, note: str, position: object) -> None:
     """How far it is, in the transaction of what the step wrote. Raises Conflict when the job has ended."""
-    text = dumps(position)
+    text = written(position)
     deaths = job.deaths if (done, text) == (job.done, job.position) else 0
     tx.run(sql.step, (done, total, note, text, deaths, tx.now, job.k))
     if tx.changed_rows() != 1:

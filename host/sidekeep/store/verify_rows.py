@@ -92,8 +92,8 @@ def _changes(db: Look, report: Report) -> None:
             thread=thread_id,
             key=seq,
         )
-    for table, thing_id, told in list(db.rows(sql.changed_things)):
-        if table not in REVISED:
+    for table, thing_id, told, _seq in list(db.rows(sql.changed_things)):
+        if table not in REVISED or told is None:
             continue
         row = db.one(f"SELECT revision FROM {table} WHERE id = ?", (thing_id,))
         if row is not None and row[0] != told:

@@ -15,10 +15,8 @@ SELECT c.seq, t.id, c.revision FROM changes c JOIN threads t ON t.id = c.thread
 WHERE c.kind = 'thread.node' AND (c.revision IS NULL OR c.revision < 1 OR c.revision >= t.next_seq)
 
 -- name: changed_things
-SELECT json_extract(c.detail, '$.kind'), c.id, c.revision FROM changes c
-WHERE c.kind = 'store.changed' AND c.revision IS NOT NULL AND json_valid(c.detail) AND c.seq = (
-  SELECT max(seq) FROM changes d WHERE d.kind = 'store.changed' AND d.id = c.id
-)
+SELECT CASE WHEN json_valid(detail) THEN json_extract(detail, '$.kind') END AS told, id, revision, max(seq) FROM changes
+WHERE kind = 'store.changed' GROUP BY told, id
 
 -- name: snapshots
 SELECT k, id, CAST(environment AS BLOB), environment_digest, recoverable FROM runs WHERE environment IS NOT NULL
