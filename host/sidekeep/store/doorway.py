@@ -23,6 +23,7 @@ GROUP_UNITS = 64
 GROUP_BYTES = 4 * 1024 * 1024
 CHECKPOINT_PAGES = 64 * 1024 * 1024 // 4096
 WAL_BYTES = 16 * 1024 * 1024
+_PADDING = 128 * 1024
 
 Decide = Callable[[Tx], Any]
 
@@ -284,8 +285,8 @@ class Doorway:
         try:
             db.execute("BEGIN IMMEDIATE")
             db.execute("CREATE TABLE padding (bytes BLOB)")
-            for _ in range(16):
-                db.execute("INSERT INTO padding VALUES (zeroblob(1048576))")
+            for _ in range(WAL_BYTES // _PADDING):
+                db.execute("INSERT INTO padding VALUES (zeroblob(?))", (_PADDING,))
                 db.cache_flush()
         except apsw.Error as error:
             self._log(f"the log could not be given its full size: {error}")
