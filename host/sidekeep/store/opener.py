@@ -7,7 +7,7 @@ import apsw
 
 from sidekeep.model.errors import SidekeepError, StorageCorrupt, StoreBusy
 from sidekeep.model.ids import new_id
-from sidekeep.model.places import Places
+from sidekeep.model.places import Places, private_file
 from sidekeep.store import locks, migrations
 from sidekeep.store.connection import check_sqlite, connect, typed
 
@@ -114,6 +114,7 @@ def _open_alone_or_beside(
     if not alone:
         locks.lock(schema, locks.SHARED, wait=True)
     _refuse_a_torn_store(places.database)
+    _make_private(places.database)
     db = connect(places.database, vfs=vfs, create=True)
     try:
         found = migrations.versions(db)
@@ -141,11 +142,21 @@ def _open_alone_or_beside(
             # A writer that was killed inside COMMIT may have left a commit that no disk has seen.
             make_durable(db)
             locks.lock(schema, locks.SHARED, wait=True)
-        os.chmod(places.database, 0o600)
     except BaseException:
         db.close(True)
         raise
     return Store(places, db, store_id, schema, vfs)
+
+
+def _make_private(path: str) -> None:
+    """A new, empty file that is its owner's alone: SQLite gives its log the same mode.
+
+    Only where no file is: opening one that is in use here would drop this process's locks on it.
+    """
+    try:
+        os.close(private_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        os.chmod(path, 0o600)
 
 
 def _refuse_a_torn_store(path: str) -> None:

@@ -29,4 +29,11 @@ def copy_before_update(db: apsw.Connection, places: Places, version: int) -> str
     if verdict != ("ok",) or not same:
         raise StorageCorrupt(f"The copy made before the update does not check ({verdict}); nothing was changed.")
     os.chmod(path, 0o600)
+    # SQLite syncs no database that it vacuums into.
+    for name in (path, places.backups):
+        descriptor = os.open(name, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     return path
