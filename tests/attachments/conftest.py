@@ -1,5 +1,5 @@
 """Stores of the tests' own."""
 
-from support.fixtures import store
+from support.fixtures import running_store, store
 
-__all__ = ["store"]
+__all__ = ["running_store", "store"]

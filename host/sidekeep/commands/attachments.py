@@ -16,7 +16,7 @@ from sidekeep.model.ops import (
     AttachmentRead,
     AttachmentStatus,
 )
-from sidekeep.store import attachments, blobs, threads, uploads, used
+from sidekeep.store import attachments, blobs, jobs, threads, uploads, used
 from sidekeep.store.tx import Tx
 
 #: What may belong to no thread: parts of pages, and files that are read and not shown.
@@ -42,8 +42,12 @@ def status(tx: Tx, op: AttachmentStatus, _ctx: Context) -> dict[str, Any]:
     return {"received": blobs.ranges(tx, upload.blob)}
 
 
-def commit(tx: Tx, op: AttachmentCommit, _ctx: Context) -> dict[str, Any]:
+def commit(tx: Tx, op: AttachmentCommit, ctx: Context) -> dict[str, Any]:
     sha256, size = uploads.keep(tx, op.attachment_id)
+    if attachments.is_pdf(tx, op.attachment_id):
+        # Reading it is no work for a host: the runner does it, in a process with limits.
+        jobs.admit(tx, "attachment.text", {"attachmentId": op.attachment_id}, ctx.client_id)
+        ctx.work = True
     return {"sha256": sha256, "size": size}
 
 

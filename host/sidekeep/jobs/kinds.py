@@ -13,6 +13,7 @@ Kind = Callable[[Work], Awaitable[Any]]
 
 #: kind → (module of this package, function)
 KINDS: dict[str, tuple[str, str]] = {
+    "attachment.text": ("pdf_text", "read_text"),
     "connection.models": ("connection_models", "list_models"),
     "connection.verify": ("connection_verify", "verify"),
 }

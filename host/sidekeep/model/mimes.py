@@ -1,11 +1,13 @@
 """What bytes are, by how they begin: the announced type is a claim, and binary data must not be read as text."""
 
+PDF = "application/pdf"
+
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"%PDF-", "application/pdf"),
+    (b"%PDF-", PDF),
     (b"PK\x03\x04", "application/zip"),
     (b"\x1f\x8b", "application/gzip"),
 )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sidekeep.model import mimes
 from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
 from sidekeep.store import blobs
 from sidekeep.store.sql import statements
@@ -80,6 +81,14 @@ def stored(tx: Tx, attachment_id: str) -> Attachment:
     return found
 
 
+def is_pdf(tx: Tx, attachment_id: str) -> bool:
+    """Do its bytes begin as a PDF does?"""
+    found = stored(tx, attachment_id)
+    if found.mime != mimes.PDF or found.blob is None:
+        return False
+    return mimes.sniffed(blobs.read(tx, found.blob, 0, mimes.SNIFFED_BYTES)) == mimes.PDF
+
+
 def listing(tx: Tx, thread: int | None, kind: str | None, cursor: str | None, limit: int) -> dict[str, Any]:
     """A page of the list, newest first; those of threads in the trash are left out."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
@@ -140,6 +149,10 @@ def delete(tx: Tx, attachment_id: str) -> None:
     if page is not None:
         raise Conflict("This is a part of a kept page; delete the page.", pageId=page[0])
     remove(tx, found)
+    if found.mime == mimes.PDF:
+        from sidekeep.store import texts
+
+        texts.forget(tx, found)
 
 
 def remove(tx: Tx, found: Attachment) -> None:

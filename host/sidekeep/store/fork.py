@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from sidekeep.store import tree
+from sidekeep.model import mimes
+from sidekeep.store import texts, tree
 from sidekeep.store.damage import readable
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tree import Node
@@ -48,10 +49,14 @@ def _copy_attachments(
         _named(payload, named)
     copies = {}
     for attachment_id in sorted(named):
-        row = tx.one("SELECT refs FROM attachments WHERE id = ? AND thread = ?", (attachment_id, source.k))
+        row = tx.one(
+            "SELECT refs, mime, sha256 FROM attachments WHERE id = ? AND thread = ?", (attachment_id, source.k)
+        )
         if row is None:
             continue
         copies[attachment_id] = new_id = tx.new_id()
+        if row[1] == mimes.PDF:
+            texts.copy(tx, row[2], source.k, target.k)
         refs = msgspec.json.decode(row[0]) if row[0] else {}
         if refs.get("nodeIds"):
             refs["nodeIds"] = [node_ids[node] for node in refs["nodeIds"] if node in node_ids]

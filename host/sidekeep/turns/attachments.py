@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sidekeep.model import mimes
 from sidekeep.model.limits import PAGE_TEXT_CHARACTERS
 from sidekeep.providers.base import Block, ImageBlock, TextBlock
-from sidekeep.store import attached
+from sidekeep.store import attached, texts
 from sidekeep.store.attached import Attached
 from sidekeep.store.tx import Tx
 from sidekeep.turns.fences import Nonce, attribute, fenced
@@ -38,6 +38,9 @@ class AttachmentReader:
             return TextBlock("[An image is attached here, which this model cannot see.]")
         if found.kind == "page_text" or found.mime.startswith("text/") or found.mime in _TEXT_MIMES:
             return self._text(found, found.blob)
+        if found.mime == mimes.PDF:
+            text = texts.blob_of(self._tx, found.id)
+            return _unreadable(found) if text is None else self._text(found, text)
         return _unreadable(found)
 
     def _text(self, found: Attached, blob: int) -> Block:
