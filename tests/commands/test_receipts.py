@@ -269,7 +269,35 @@ def _saved(world: World, family: str) -> dict[str, Any]:
     return {f"{family}Id": answer[f"{family}Id"]}
 
 
+def _upload(world: World, *, bytes_in: bool = True, done: bool = False) -> dict[str, Any]:
+    kind = {"kind": "file", "mime": "text/plain", "size": 3, "provenance": "user", "trust": "trusted"}
+    begun = world.port.ack("attachment.begin", threadId=world.thread(), **kind)["attachmentId"]
+    if bytes_in:
+        world.port.ack("attachment.chunk", attachmentId=begun, index=0, data="YWJj")
+    if done:
+        world.port.ack("attachment.commit", attachmentId=begun)
+    return {"attachmentId": begun}
+
+
+def _page(world: World) -> dict[str, Any]:
+    part = _upload(world, done=True)["attachmentId"]
+    return {"url": "https://a.example/", "title": "A", "capturedAt": 1, "parts": [part], "text": "words"}
+
+
 WORKS: dict[str, Any] = {
+    "attachment.begin": lambda w: {
+        "threadId": w.thread(), "kind": "file", "mime": "text/plain", "size": 3, "provenance": "user",
+        "trust": "trusted",
+    },
+    "attachment.chunk": lambda w: {**_upload(w, bytes_in=False), "index": 0, "data": "YWJj"},
+    "attachment.commit": _upload,
+    "attachment.abort": _upload,
+    "attachment.delete": lambda w: _upload(w, done=True),
+    "attachment.pin": lambda w: {**_upload(w, done=True), "pinned": True},
+    "page.capture": _page,
+    "page.delete": lambda w: {"pageId": w.port.ack("page.capture", **_page(w))["pageId"]},
+    "connection.models": lambda w: {"connectionId": "extract"},
+    "connection.verify": lambda w: {"connectionId": "extract"},
     "thread.create": lambda w: {"title": "t"},
     "thread.update": lambda w: {"threadId": w.thread(), "patch": {"title": "t"}},
     "thread.delete": lambda w: {"threadId": w.thread()},
@@ -329,6 +357,16 @@ def test_every_command_has_a_receipt_and_is_done_once(world: World, op: str) -> 
     assert receipt(world.port, submission) == {"status": "acknowledged", "response": first}
     changes = world.port.ack(op, **members, submissionId=submission)
     assert changes == first
+
+
+@pytest.mark.parametrize("op", ["vault.unlock", "vault.lock", "vault.rekey"])
+def test_commands_on_the_vault_have_receipts(store: Store, op: str) -> None:
+    """A passphrase is in no receipt; what was done with it is."""
+    port = store.open()
+    port.ack("secret.set", name="k", value="v")
+    first = port.ack(op)
+    assert receipt(port, first["submissionId"]) == {"status": "acknowledged", "response": first}
+    assert port.ack(op, submissionId=first["submissionId"]) == first
 
 
 @pytest.mark.parametrize("op", sorted(set(COMMANDS)))

@@ -253,11 +253,15 @@ def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_no_code_of_ours_opens_the_live_files(store: Store) -> None:
-    """E16: only SQLite opens the database and its log: an own open() and close() would drop its locks."""
+    """E16: only SQLite opens the database and its log: an own open() and close() would drop its locks.
+
+    What makes a file that is not there yet (O_EXCL) opens none that lives.
+    """
     hook = (
         "import os, sys\n"
         "def hook(event, args):\n"
-        "    if event == 'open' and 'sidekeep.db' in str(args[0]): os.write(2, f'OPENED {args[0]}\\n'.encode())\n"
+        "    if event == 'open' and 'sidekeep.db' in str(args[0]) and not (args[2] or 0) & os.O_EXCL:\n"
+        "        os.write(2, f'OPENED {args[0]}\\n'.encode())\n"
         "sys.addaudithook(hook)\n"
         "from sidekeep.host.main import main\nsys.exit(main())\n"
     )

@@ -217,3 +217,16 @@ def _peak(host: HostClient) -> int:
     """Bytes of memory at the most, from the kernel."""
     with open(f"/proc/{host.process.pid}/status") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
+def test_more_than_may_wait_is_taken_in_turn(store: Store) -> None:
+    """Memory stays bounded: ops beyond what may wait stay in the pipe, and each is answered in the end."""
+    host = store.open()
+    before = _peak(host)
+    value = "x" * 3_000_000
+    sent = [_op("memory.set", key=str(number), value=value) for number in range(30)]
+    for _, body in sent:
+        host.write(frame(body))
+    for submission, _ in sent:
+        assert host.answer(submission, timeout=60)["type"] == "command.ack"
+    assert _peak(host) - before < 120 * 1024 * 1024

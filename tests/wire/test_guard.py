@@ -94,6 +94,8 @@ def test_the_log_is_private_and_debug_goes_to_stderr(store: Store) -> None:
     """Logs go to a rotating 0600 file, and to stderr with SIDEKEEP_LOG=debug."""
     plain = store.open()
     assert plain.stderr == ""
+    plain.close()
+    store.hosts.remove(plain)
     store.let_runner_go()
     loud = store.open(env={"SIDEKEEP_LOG": "debug"})
     thread = loud.ack("thread.create")["threadId"]

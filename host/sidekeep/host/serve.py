@@ -15,7 +15,7 @@ from sidekeep.model.places import Places
 from sidekeep.wire.stdio import FrameReader, FrameWriter
 
 # The browser kills two seconds after the end of the input; we are gone well before.
-LEAVE_SECONDS = 0.8
+LEAVE_SECONDS = 0.7
 # Ops that wait lie decoded in memory; the rest waits in the pipe.
 WAITING_BYTES = 8 * 1024 * 1024
 WAITING_ITEMS = 2048
@@ -29,10 +29,12 @@ class Intake:
         self._items = 0
         self._bytes = 0
         self._lock = allocate_lock()
-        self._room = allocate_lock()
+        self._full = False
+        self._room = allocate_lock()  # let go by the engine, taken by the reader: a signal and not a guard
+        self._room.acquire()
 
     def admit(self, request: Request) -> None:
-        """Count an op in; the 33rd that waits for one thread becomes a refusal. Blocks while too much waits."""
+        """Count an op in; the 33rd that waits for one thread becomes a refusal."""
         thread = request.thread_id
         with self._lock:
             if thread is not None and request.error is None:
@@ -47,13 +49,15 @@ class Intake:
                     self._threads[thread] = waiting + 1
             self._items += 1
             self._bytes += request.size
-            full = self._items >= WAITING_ITEMS or self._bytes >= WAITING_BYTES
-            if full:
-                self._room.acquire(blocking=False)
+            if self._items >= WAITING_ITEMS or self._bytes >= WAITING_BYTES:
+                self._full = True
+
+    def wait_for_room(self) -> None:
+        """Blocks while too much waits. What was admitted has to be on its way: one op alone may be too much."""
+        with self._lock:
+            full = self._full
         if full:
-            # Held until the engine has made room; then taken and let go at once.
             self._room.acquire()
-            self._room.release()
 
     def done(self, request: Request) -> None:
         with self._lock:
@@ -66,8 +70,11 @@ class Intake:
                     self._threads[thread] = left
                 else:
                     del self._threads[thread]
-            if self._room.locked() and self._items < WAITING_ITEMS // 2 and self._bytes < WAITING_BYTES // 2:
-                self._room.release()
+            if self._full and self._items < WAITING_ITEMS // 2 and self._bytes < WAITING_BYTES // 2:
+                self._full = False
+                # A signal that was not waited for stands already: it lets one op more in, no harm is done.
+                if self._room.locked():
+                    self._room.release()
 
 
 def serve(
@@ -102,6 +109,7 @@ def serve(
         request = Request.fault(message) if isinstance(message, WireError) else Request(message, client_id)
         intake.admit(request)
         inbox.put(request)
+        intake.wait_for_room()
     inbox.put("end")
     ended.acquire(timeout=LEAVE_SECONDS)
     # Other threads may wait in a system call; nothing that is not on disk matters now.
