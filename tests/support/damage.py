@@ -54,6 +54,7 @@ def make_store(state: Path) -> dict[str, Any]:
         )["nodeId"]
         made["page"], made["part"] = _page(host)
         made["asked"], made["run"] = _ask(host)
+        host.query("thread.search", query="everything", limit=1)  # all of it is indexed now
         made["storeId"] = host.seen("store.ready")[0]["storeId"]
         return made
 

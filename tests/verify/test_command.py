@@ -43,8 +43,9 @@ def test_proposed_and_not_done(made: Made, state: Path) -> None:
     assert "node_lost" in done.stdout
     assert "--yes" in done.stdout
     told = json.loads(sidekeep(state, "verify", "--repair", "--json").stdout)
-    assert {finding["code"] for finding in told["findings"]} == {"node_lost", "leaf_unreachable"}
-    assert all(finding["repair"] and finding["threadId"] == made["talk"] for finding in told["findings"])
+    assert {finding["code"] for finding in told["findings"]} == {"node_lost", "leaf_unreachable", "search_left_over"}
+    assert all(finding["repair"] for finding in told["findings"])
+    assert [finding.get("threadId") for finding in told["findings"]] == [made["talk"], made["talk"], None]
     assert rows(state) == before
     assert not list((state / "backups").iterdir())
 

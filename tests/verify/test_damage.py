@@ -42,6 +42,13 @@ def only(*names: str) -> Callable[[Made], set[tuple[str, str]]]:
     return lambda made: {(part.split(":")[0], pick(made, part.split(":")[1])) for part in names}
 
 
+def nodes_of(made: Made, name: str) -> set[tuple[str, str]]:
+    """Every node of a thread."""
+    found = rows(made["state"])
+    thread = found[("threads", made[name])][0]
+    return {key for key, row in found.items() if key[0] == "nodes" and row[0] >> 32 == thread}
+
+
 def bad_utf8(column: str, table: str) -> str:
     return f"UPDATE {table} SET {column} = CAST(X'7b22ff00fe' AS TEXT) WHERE id = ?"
 
@@ -49,12 +56,30 @@ def bad_utf8(column: str, table: str) -> str:
 CASES = {
     "a lost node": Case(
         sql("DELETE FROM nodes WHERE id = ?", "nodes.3"),
-        {"node_lost", "leaf_unreachable"},
+        {"node_lost", "leaf_unreachable", "search_left_over"},
         only("nodes:nodes.3", "threads:talk"),
+    ),
+    "a thread without its messages": Case(
+        sql("DELETE FROM nodes WHERE k >> 32 = (SELECT k FROM threads WHERE id = ?)", "copy"),
+        {"node_lost", "leaf_unreachable", "search_left_over"},
+        lambda made: {("threads", made["copy"]), *nodes_of(made, "copy")},
+    ),
+    "a search index without words": Case(
+        lambda db, made: db.execute("INSERT INTO search (search) VALUES ('delete-all')"), {"search_damaged"}, only()
+    ),
+    "a search index that has lost a message": Case(
+        sql("DELETE FROM search_rows WHERE kind = 'node' AND ref = (SELECT k FROM nodes WHERE id = ?)", "nodes.4"),
+        {"search_damaged", "search_left_over"},
+        only(),
+    ),
+    "a search index that finds what is gone": Case(
+        lambda db, made: db.execute("INSERT INTO search_rows (kind, ref) VALUES ('node', 77)"),
+        {"search_left_over"},
+        only(),
     ),
     "a lost last node": Case(
         sql("DELETE FROM nodes WHERE id = ?", "file_node"),
-        {"node_lost", "leaf_unreachable"},
+        {"node_lost", "leaf_unreachable", "search_left_over"},
         only("nodes:file_node", "threads:other"),
     ),
     "a node of bad text": Case(
@@ -119,7 +144,9 @@ CASES = {
         {"leaf_elsewhere"},
         only("threads:talk"),
     ),
-    "a lost thread": Case(sql("DELETE FROM threads WHERE id = ?", "copy"), {"thread_lost"}, only("threads:copy")),
+    "a lost thread": Case(
+        sql("DELETE FROM threads WHERE id = ?", "copy"), {"thread_lost", "search_left_over"}, only("threads:copy")
+    ),
     "a sequence that starts again": Case(
         sql("UPDATE threads SET next_seq = 3 WHERE id = ?", "talk"),
         {"seq_behind", "change_ahead"},
@@ -215,8 +242,8 @@ def _without_index_entry(db: apsw.Connection, made: Made) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_found_and_mended(name: str, made: Made, state: Path) -> None:
-    """E13, E20: damage of one row is named for what it is; after the repair the store is whole and every other row is
-    as it was, the panel's own reading of it included."""
+    """E5, E9, E13, E20: damage of one row is named for what it is; after the repair the store is whole and every other
+    row is as it was."""
     case = CASES[name]
     before = rows(state)
     assert faults(state) == {}
@@ -293,3 +320,21 @@ def test_a_damaged_receipt_is_still_an_answer(made: Made, state: Path) -> None:
         assert answer["code"] == "storage_corrupt"
         titles = [thread["title"] for thread in again.query("thread.list", limit=50)["threads"]]
         assert titles.count("Once") == 1
+
+
+def test_search_finds_everything_again(made: Made, state: Path) -> None:
+    """E9: an index that was lost is made anew by the repair: the same words find the same messages as before."""
+    from support.stores import temporary_store
+
+    def hits() -> list[str]:
+        with temporary_store(state) as store:
+            found = store.open().query("thread.search", query="話", limit=100)["hits"]
+            return sorted(str(hit.get("nodeId") or hit.get("pageId") or hit["threadId"]) for hit in found)
+
+    before = hits()
+    assert len(before) > 20
+    with behind_its_back(state) as db:
+        db.execute("INSERT INTO search (search) VALUES ('delete-all')")
+        db.execute("DELETE FROM search_rows")
+    assert mended(state).left.sound
+    assert hits() == before

@@ -50,6 +50,7 @@ MENDS: dict[str, Mend] = {
     "revision": repair_rows.revision,
     "change_ahead": repair_rows.change_ahead,
     "snapshot_damaged": repair_rows.snapshot_damaged,
+    "search_left_over": repair_rows.search_left_over,
     "search_damaged": repair_rows.search_damaged,
     "search_ahead": repair_rows.search_damaged,
     "change_lost": repair_rows.change_lost,
@@ -65,7 +66,7 @@ TOLD = {
     "leaf_elsewhere": "it shows its newest message again",
     "leaf_unreachable": "it shows its newest message again",
 }
-_ONCE = frozenset(("index_damaged", "search_damaged", "search_ahead", "change_lost"))
+_ONCE = frozenset(("index_damaged", "search_damaged", "search_left_over", "search_ahead", "change_lost"))
 
 
 class Outcome(NamedTuple):

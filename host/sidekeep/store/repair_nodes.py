@@ -12,7 +12,7 @@ from sidekeep.model.canonical import canonical
 from sidekeep.model.errors import RunActive
 from sidekeep.model.ids import is_uuid
 from sidekeep.model.payloads import BY_TYPE
-from sidekeep.store import runs, tree
+from sidekeep.store import runs, search_index, tree
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tree import end_key, first_key
 from sidekeep.store.tx import Tx
@@ -302,4 +302,6 @@ def leave_notice(tx: Tx, key: int, what: str) -> None:
 
 
 def _tell(tx: Tx, thread: ThreadRow, node_id: str, key: int) -> None:
+    """Panels show it anew, and the search finds what it says now."""
+    search_index.forget(tx, "node", key)
     tx.change("thread.node", thread.id, node_id, key & 0xFFFF_FFFF)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.ids import is_uuid
-from sidekeep.store import attachments, blobs, runs, search_index, tree
+from sidekeep.store import attachments, blobs, runs, search_index, tree, verify_search
 from sidekeep.store.tx import Tx, dumps
 from sidekeep.store.verify_findings import Finding
 from sidekeep.store.verify_texts import DROP, JSON_COLUMNS
@@ -225,6 +225,17 @@ def search_damaged(tx: Tx, _finding: Finding) -> None:
     """The index is made anew from what it is an index of; whoever searches next fills it."""
     tx.run("INSERT OR IGNORE INTO meta (key, value) VALUES ('indexedChange', 0)")
     search_index.begin_anew(tx)
+
+
+def search_left_over(tx: Tx, _finding: Finding) -> bool:
+    """Whether anything of what is gone was still in the index."""
+    found = tx.all(verify_search.sql.left_over.replace("count(*)", "r.kind, r.ref"))
+    for kind, ref in found:
+        search_index.forget(tx, kind, ref)
+    unnamed = tx.all("SELECT id FROM search_docsize WHERE id NOT IN (SELECT k FROM search_rows)")
+    for row in unnamed:
+        tx.run("DELETE FROM search WHERE rowid = ?", row)
+    return bool(found or unnamed)
 
 
 def text_damaged(tx: Tx, finding: Finding) -> None:

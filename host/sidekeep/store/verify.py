@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import apsw
 
-from sidekeep.store import verify_blobs, verify_pages, verify_rows, verify_texts, verify_tree
+from sidekeep.store import verify_blobs, verify_pages, verify_rows, verify_search, verify_texts, verify_tree
 from sidekeep.store.verify_findings import Finding, Look, Progress, Report
 
 PARTS: tuple[Callable[[Look, Report], None], ...] = (
@@ -16,6 +16,7 @@ PARTS: tuple[Callable[[Look, Report], None], ...] = (
     verify_tree.check,
     verify_blobs.check,
     verify_rows.check,
+    verify_search.check,
     verify_texts.check,
 )
 
