@@ -19,8 +19,8 @@ export interface Surroundings {
   clientId(): string;
   onStatus(status: LinkStatus): void;
   onEvent(event: WireMessage): void;
-  /** The host speaks another protocol. True when the extension reloads itself because of it. */
-  onMismatch(host: HostInfo): boolean;
+  /** The host speaks another protocol. */
+  onMismatch(host: HostInfo): void;
 }
 
 const HELLO_DEADLINE = 10_000;
@@ -135,8 +135,8 @@ export class Link {
     const host = event['host'] as HostInfo;
     if (event.type !== 'initialized') {
       const mismatch = event.type === 'fatal.reload_required';
-      if (mismatch && this.around.onMismatch(host)) return;
       this.giveUpOn(mismatch ? 'reload_required' : 'unknown', String(event['message'] ?? ''));
+      if (mismatch) this.around.onMismatch(host);
       return;
     }
     this.capabilities = event['capabilities'] as string[];

@@ -28,7 +28,7 @@ const link: Link = new Link({
     relay.changed(status);
   },
   onEvent: (event) => relay.received(event),
-  onMismatch: (host) => remembered.reloadOnceFor(`${host.version} ${chrome.runtime.getManifest().version}`),
+  onMismatch: (host) => void remembered.reloadOnceFor(`${host.version} ${chrome.runtime.getManifest().version}`),
 });
 const relay = new Relay(link, outbox, { now: Date.now, after });
 

@@ -22,6 +22,12 @@ async function load(): Promise<void> {
   }
 }
 
+/** Without another version a reload changes nothing, and without developer mode the browser would switch us off. */
+async function versionOnDisk(): Promise<string> {
+  const response = await fetch(chrome.runtime.getURL('manifest.json'), { cache: 'no-store' });
+  return ((await response.json()) as { version: string }).version;
+}
+
 export const remembered = {
   loaded: load(),
 
@@ -49,11 +55,11 @@ export const remembered = {
     void chrome.storage.local.set({ storeId });
   },
 
-  /** Reloads the extension, since a newer one may lie on the disk; once for one cause. */
-  reloadOnceFor(cause: string): boolean {
-    if (reloadedFor === cause) return false;
+  /** Reloads the extension where another version of it lies on the disk; once for one cause. */
+  async reloadOnceFor(cause: string): Promise<void> {
+    if (reloadedFor === cause || (await versionOnDisk()) === chrome.runtime.getManifest().version) return;
     reloadedFor = cause;
-    void chrome.storage.local.set({ reloadedFor }).then(() => chrome.runtime.reload());
-    return true;
+    await chrome.storage.local.set({ reloadedFor });
+    chrome.runtime.reload();
   },
 };

@@ -48,7 +48,7 @@ export class Worker {
       clientId: () => 'profile',
       onStatus: (status) => this.relay.changed(status),
       onEvent: (event) => this.relay.received(event),
-      onMismatch: () => false,
+      onMismatch: () => undefined,
     });
     this.relay = new Relay(this.link, outbox, clock);
   }
