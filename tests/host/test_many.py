@@ -1,7 +1,9 @@
 """Several processes on one store: nothing is lost, nothing is twice, and `busy` never reaches a user."""
 
 import contextlib
+import fcntl
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -13,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from sidekeep.model.errors import StoreBusy
+from sidekeep.model.places import Places
+from sidekeep.store.opener import open_store
 from support.hostclient import HostClient
 from support.stores import Store, temporary_store, text
 
@@ -172,24 +177,56 @@ def test_thirty_two_ops_wait_for_a_thread_and_more_are_told_so(store: Store) -> 
     assert again["seq"] == 33
 
 
-def test_the_busy_opening_is_told_each_second(store: Store) -> None:
-    """`host.busy {what,pct}` comes each second while ops wait for the store, and then everything is answered."""
-    import fcntl
-    import os
-
+@contextlib.contextmanager
+def opening(store: Store) -> Iterator[None]:
+    """Another process that opens the store, and takes its time."""
+    (store.state / ".locks").mkdir(parents=True, exist_ok=True)
     descriptor = os.open(store.state / ".locks" / "open", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    port = store.start()
-    port.initialize()
-    submission = port.send("thread.create")
-    begun = time.monotonic()
-    told = [port.event("host.busy", timeout=3) for _ in range(3)]
-    assert 1.5 < time.monotonic() - begun < 3.5
-    assert all(set(event) == {"type", "what", "pct"} and event["what"] for event in told)
-    os.close(descriptor)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def test_the_busy_opening_is_told_each_second(store: Store) -> None:
+    """`host.busy {what,pct}` comes each second while ops wait for the store, and then everything is answered."""
+    with opening(store):
+        port = store.start()
+        port.initialize()
+        submission = port.send("thread.create")
+        begun = time.monotonic()
+        told = [port.event("host.busy", timeout=4) for _ in range(3)]
+        assert 1.5 < time.monotonic() - begun < 4.5
+        assert all(set(event) == {"type", "what", "pct"} and event["what"] for event in told)
+        assert port.ask("ping", timeout=1)["type"] == "pong"  # whatever the store does
     port.ready()
     assert port.answer(submission)["type"] == "command.ack"
-    assert port.seen("store.ready")
+    assert port.ask("ping")["type"] == "pong"
+
+
+def test_who_is_in_the_way_is_named(store: Store) -> None:
+    """`store_busy` with pid and version of who holds it."""
+    other = store.start()
+    version = other.initialize()["host"]["version"]
+    other.ready()
+    with opening(store), pytest.raises(StoreBusy) as caught:
+        open_store(Places(str(store.state)), patience=0.05)
+    assert caught.value.extra == {"pid": other.process.pid, "version": version}
+
+
+@pytest.mark.long
+def test_a_store_that_was_busy_is_opened_when_it_is_free(store: Store) -> None:
+    """A busy store refuses what waited, retryable, naming who holds it; the same command again succeeds later."""
+    other = store.open()
+    with opening(store):
+        port = store.start()
+        port.initialize()
+        submission = str(uuid.uuid4())
+        refusal = port.ask("thread.create", submissionId=submission, timeout=45)
+        assert (refusal["code"], refusal["retryable"], refusal["pid"]) == ("store_busy", True, other.process.pid)
+    assert port.ack("thread.create", submissionId=submission)["threadId"]
+    assert len(port.seen("store.ready")) == 1
 
 
 # ---- stores that are refused ----

@@ -2,20 +2,23 @@
 
 import gc
 import os
-from _queue import SimpleQueue
+from _queue import Empty, SimpleQueue
 from _thread import start_new_thread
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from sidekeep.host import answers
 from sidekeep.host.outlet import Outlet
 from sidekeep.host.request import Request
-from sidekeep.model.errors import Internal, SidekeepError
+from sidekeep.model.errors import Internal, SidekeepError, StoreBusy
 from sidekeep.model.logfile import LogFile
 from sidekeep.model.places import Places
 from sidekeep.wire.answers import dump
 
 if TYPE_CHECKING:
     from sidekeep.host.serve import Intake
+
+AGAIN_SECONDS = 0.1  # between two tries at a store that is busy
 
 
 def work_until_end(
@@ -31,16 +34,19 @@ def work_until_end(
     """Serve the inbox until it says `end`. An exception answers everything with `internal`; it never ends silently."""
     echo = 2 if os.environ.get("SIDEKEEP_LOG") == "debug" else None
     log = LogFile(os.path.join(places.logs, "host.log"), echo=echo)
-    try:
-        engine = _open(places, inbox, intake, outlet, about, origin, client_id, subscribe, log)
-    except SidekeepError as error:
-        log(f"the store was not opened: {error.code}: {error.message}")
-        _refuse_everything(inbox, intake, outlet, error)
-        return
-    except Exception as error:
-        log(_trace())
-        _refuse_everything(inbox, intake, outlet, Internal(f"The host could not start: {error}."))
-        return
+    engine = None
+    while engine is None:
+        try:
+            engine = _open(places, inbox, intake, outlet, about, origin, client_id, subscribe, log)
+        except SidekeepError as error:
+            log(f"the store was not opened: {error.code}: {error.message}")
+            if _refuse_everything(inbox, intake, outlet, error):
+                return
+        except Exception as error:
+            log(_trace())
+            if _refuse_everything(inbox, intake, outlet, Internal(f"The host could not start: {error}.")):
+                return
+    intake.opened = True
     try:
         engine.run()
     except Exception as error:
@@ -143,8 +149,6 @@ def _listen(bell: Any, inbox: "SimpleQueue[Any]", ring: str) -> None:
 
 def _poll(_bell: Any, inbox: "SimpleQueue[Any]", ring: str) -> None:
     """Where there are no Unix datagrams: a change is heard within a fifth of a second."""
-    from time import sleep
-
     while True:
         sleep(0.2)
         inbox.put(ring)
@@ -159,12 +163,19 @@ def _sealer(places: Places) -> Any:
     return seal
 
 
-def _refuse_everything(inbox: "SimpleQueue[Any]", intake: "Intake", outlet: Outlet, error: SidekeepError) -> None:
-    """A store that is refused answers every op with its code; `ping` still works."""
+def _refuse_everything(inbox: "SimpleQueue[Any]", intake: "Intake", outlet: Outlet, error: SidekeepError) -> bool:
+    """A store that is refused answers every op with its code; `ping` still works. Returns True at the end of the input.
+
+    One that was busy is tried again once everything that waited is answered: then it returns False.
+    """
     while True:
-        item = inbox.get()
+        try:
+            item = inbox.get(block=error.code != StoreBusy.code)
+        except Empty:
+            sleep(AGAIN_SECONDS)
+            return False
         if item == "end":
-            return
+            return True
         if not isinstance(item, Request):
             continue
         if item.name == "ping" and item.error is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sidekeep.host import light as light  # isort: skip - before whatever imports msgspec
 
+from sidekeep.host import answers
 from sidekeep.host.outlet import Outlet
 from sidekeep.host.request import FAULT, Request
 from sidekeep.model.errors import Overloaded, WireError
@@ -15,7 +16,7 @@ from sidekeep.model.places import Places
 from sidekeep.wire.stdio import FrameReader, FrameWriter
 
 # The browser kills two seconds after the end of the input; we are gone well before.
-LEAVE_SECONDS = 0.7
+LEAVE_SECONDS = 0.5
 # Ops that wait lie decoded in memory; the rest waits in the pipe.
 WAITING_BYTES = 8 * 1024 * 1024
 WAITING_ITEMS = 2048
@@ -29,6 +30,8 @@ class Intake:
         self._items = 0
         self._bytes = 0
         self._lock = allocate_lock()
+        # Set when the engine takes over; until then the reader answers what needs no store.
+        self.opened = False
         self._full = False
         self._room = allocate_lock()  # let go by the engine, taken by the reader: a signal and not a guard
         self._room.acquire()
@@ -107,6 +110,9 @@ def serve(
         if message is None:
             break
         request = Request.fault(message) if isinstance(message, WireError) else Request(message, client_id)
+        if request.name == "ping" and request.error is None and not intake.opened:
+            outlet.send([answers.pong(request)])
+            continue
         intake.admit(request)
         inbox.put(request)
         intake.wait_for_room()

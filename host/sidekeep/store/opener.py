@@ -8,7 +8,7 @@ import apsw
 from sidekeep.model.errors import SidekeepError, StorageCorrupt, StoreBusy
 from sidekeep.model.ids import new_id
 from sidekeep.model.places import Places, private_file
-from sidekeep.store import locks, migrations
+from sidekeep.store import locks, migrations, unsynced
 from sidekeep.store.connection import check_sqlite, connect, typed
 
 Progress = Callable[[str, int | None], None]
@@ -47,14 +47,32 @@ class Store:
             return 0
 
     def reconnect(self) -> None:
-        """A new writer connection after a failed sync; what is in the log is made durable first."""
+        """A new writer connection after a failed sync; what was committed is made durable first.
+
+        The old one is closed last: with no connection left the next one would recover the log, and take frames
+        for a commit that no sync will ever bring to the disk (see `unsynced`).
+        """
+        fresh = connect(self.places.database, vfs=self.vfs)
+        try:
+            make_durable(fresh)
+        except BaseException:
+            fresh.close(True)
+            raise
+        self._close_writer()
+        self.db = fresh
+
+    def reopen(self) -> None:
+        """A new writer connection after somebody put other files in the place of ours."""
+        self._close_writer()
+        self.db = connect(self.places.database, vfs=self.vfs)
+        make_durable(self.db)
+
+    def _close_writer(self) -> None:
         try:
             self.db.close(True)
         except apsw.Error:
             # A connection that cannot be closed is left to the end of the process.
             self.readers.append(self.db)
-        self.db = connect(self.places.database, vfs=self.vfs)
-        make_durable(self.db)
 
     def close(self) -> None:
         for db in (*self.readers, self.db):
@@ -93,7 +111,7 @@ def open_store(
         if not locks.lock_within(opening, locks.EXCLUSIVE, 0.02):
             progress("opening", None)
             if not locks.lock_within(opening, locks.EXCLUSIVE, patience):
-                raise StoreBusy("Another process is opening the store and does not finish; try again.")
+                raise _busy(places, "Another process is opening the store and does not finish; try again.")
         store = _open_alone_or_beside(places, schema, progress, vfs, schema_folder, patience)
     except SidekeepError:
         os.close(schema)
@@ -125,7 +143,7 @@ def _open_alone_or_beside(
                 progress("waiting for an older version to end", None)
                 alone = locks.lock_within(schema, locks.EXCLUSIVE, patience)
                 if not alone:
-                    raise StoreBusy("An older version of Sidekeep still uses the store; close its browser.")
+                    raise _busy(places, "An older version of Sidekeep still uses the store; close its browser.")
             if found.schema:
                 progress("backing up before an update", None)
                 from sidekeep.store.safety_copy import copy_before_update
@@ -141,6 +159,7 @@ def _open_alone_or_beside(
         if alone:
             # A writer that was killed inside COMMIT may have left a commit that no disk has seen.
             make_durable(db)
+            unsynced.clear(places)
             locks.lock(schema, locks.SHARED, wait=True)
     except BaseException:
         db.close(True)
@@ -170,3 +189,10 @@ def _refuse_a_torn_store(path: str) -> None:
         raise StorageCorrupt(
             "sidekeep.db is empty but its log is not; nothing was touched. Restore a backup, or move both away."
         )
+
+
+def _busy(places: Places, message: str) -> StoreBusy:
+    """Names who holds the store, where they say who they are."""
+    from sidekeep.store.holders import in_the_way  # nobody needs it who is not kept waiting
+
+    return StoreBusy(message, **in_the_way(places))
