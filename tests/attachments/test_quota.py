@@ -188,3 +188,21 @@ def test_a_purged_thread_leaves_no_bytes(store: Store, host: HostClient) -> None
     while _rows(store, "blobs") > 1 or _rows(store, "blob_chunks") > 2:
         assert time.monotonic() < end, "bytes without an owner are left"
     assert read_back(host, other) == shared
+
+
+@pytest.mark.parametrize("how", ["closes", "commits"])
+def test_a_read_counts_for_the_next_process(store: Store, host: HostClient, how: str) -> None:
+    """When bytes were last read is written with the next commit of the process, or at its end."""
+    first, second = captured(host, 0), captured(host, 1)
+    third = captured(host, 2)
+    host.query("attachment.read", attachmentId=first, offset=0, length=1)
+    if how == "closes":
+        host.close()
+    else:
+        host.ack("thread.create")
+        host.kill()
+    again = store.open()
+    captured(again, 3)
+    until_under_the_limit(again)
+    assert evicted(again) == {second}
+    assert state(again, first) == state(again, third) == "stored"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sidekeep.store import words
 from sidekeep.store.search_query import QUERY_CHARACTERS, understood
-from sidekeep.store.snippets import LENGTH, MARK, UNMARK, score, snippet
+from sidekeep.store.snippets import LENGTH, MARK, UNMARK, score, shown, snippet
 
 _MARKS = str.maketrans("", "", MARK + UNMARK)
 TABLE = "CREATE VIRTUAL TABLE search USING fts5 (text, cjk, tokenize = 'unicode61 remove_diacritics 2')"
@@ -87,10 +87,10 @@ def test_each_token_is_one_to_the_index(index: apsw.Connection) -> None:
 def test_a_snippet_is_a_piece_of_the_text(text: str, query: str) -> None:
     """Without its marks a snippet stands in the text (white space as one space); marks come in pairs."""
     asked = understood(query)
-    shown = snippet(text, [] if asked is None else asked.terms)
-    plain = shown.replace(MARK, "").replace(UNMARK, "").strip("\u2026")
+    found = snippet(*shown(text), [] if asked is None else asked.terms)
+    plain = found.replace(MARK, "").replace(UNMARK, "").strip("\u2026")
     assert plain in " ".join(words.composed(text.translate(_MARKS)).split())
-    assert shown.count(MARK) == shown.count(UNMARK)
+    assert found.count(MARK) == found.count(UNMARK)
     assert len(plain) <= LENGTH
 
 

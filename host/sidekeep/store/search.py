@@ -6,9 +6,9 @@ Hits are taken newest first, some dozens at a time, and ranked among those; the 
 from typing import Any, NamedTuple
 
 from sidekeep.model.errors import InvalidCommand
-from sidekeep.store import search_index, words
+from sidekeep.store import search_index
 from sidekeep.store.search_query import Query, understood
-from sidekeep.store.snippets import score, snippet
+from sidekeep.store.snippets import score, shown, snippet
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Row, Tx
 
@@ -42,6 +42,7 @@ class _Hit(NamedTuple):
     score: float
     row: Row
     text: str
+    folded: str
 
 
 def find(tx: Tx, query: str, filters: Filters, limit: int, cursor: str | None = None) -> dict[str, Any]:
@@ -132,26 +133,26 @@ def _ranked(tx: Tx, rows: list[Row], asked: Query) -> list[_Hit]:
     """The rows that fit, the best first, the newer first among equals."""
     found: list[_Hit] = []
     for row in rows:
-        text = _text(tx, row)
-        fits = score(words.fold(words.composed(text)), asked.terms)
+        text, folded = shown(_text(tx, row))
+        fits = score(folded, asked.terms)
         if fits is not None:
-            found.append(_Hit(fits * (2.0 if row[1] == "title" else 1.0), row, text))
+            found.append(_Hit(fits * (2.0 if row[1] == "title" else 1.0), row, text, folded))
     found.sort(key=lambda hit: -hit.score)
     return found
 
 
 def _shown(hit: _Hit, asked: Query) -> dict[str, Any]:
     _rowid, kind, _ref, thread, title, preview, trashed, updated, node, _payload, ts, page, page_title, at = hit.row
-    shown: dict[str, Any] = {
+    about: dict[str, Any] = {
         "title": page_title if kind == "page" else title or preview or "",
-        "snippet": snippet(hit.text, asked.terms),
+        "snippet": snippet(hit.text, hit.folded, asked.terms),
         "ts": {"node": ts, "page": at}.get(kind, updated),
         "rank": round(hit.score, 6),
     }
     if thread is not None and trashed is None:
-        shown["threadId"] = thread
+        about["threadId"] = thread
     if node is not None:
-        shown["nodeId"] = node
+        about["nodeId"] = node
     if page is not None:
-        shown["pageId"] = page
-    return shown
+        about["pageId"] = page
+    return about

@@ -38,15 +38,22 @@ def _weight(folded: str, term: Term) -> float:
     return 0.1
 
 
-def snippet(text: str, terms: list[Term]) -> str:
-    """At most some 200 characters around the first thing found, on one line."""
-    text = words.composed(text).translate(_OWN_MARKS)
-    folded = words.fold(text)
+def shown(text: str) -> tuple[str, str]:
+    """A text as snippets are cut from it, and the same folded."""
+    text = words.composed(text)
+    if MARK in text or UNMARK in text:
+        text = text.translate(_OWN_MARKS)
+    return text, words.fold(text)
+
+
+def snippet(text: str, folded: str, terms: list[Term]) -> str:
+    """At most some 200 characters around the first thing found, on one line; of a text as `shown` gives it."""
     found = [match.start() for term in terms if (match := _first(folded, term))]
     at = _original(text, folded, min(found)) if found else 0
     start = _border(text, at - BEFORE) if at > BEFORE else 0
     piece = text[start : start + LENGTH]
-    marked = " ".join(_marked(piece, terms).split())
+    folded_piece = folded[start : start + LENGTH] if len(text) == len(folded) else words.fold(piece)
+    marked = " ".join(_marked(piece, folded_piece, terms).split())
     return ("\u2026" if start else "") + marked + ("\u2026" if start + LENGTH < len(text) else "")
 
 
@@ -78,8 +85,7 @@ def _border(text: str, start: int) -> int:
     return start if space < 0 else space + 1
 
 
-def _marked(piece: str, terms: list[Term]) -> str:
-    folded = words.fold(piece)
+def _marked(piece: str, folded: str, terms: list[Term]) -> str:
     owner: Sequence[int] = range(len(piece))
     if len(folded) != len(piece):
         owner = [index for index, character in enumerate(piece) for _ in words.fold(character)]
