@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from support.hostclient import HostClient
-from support.stores import said, text
+from support.stores import Store, said, text
 
 
 class Tree:
@@ -53,14 +53,8 @@ class Tree:
         return self.names(entry["ids"])
 
 
-@pytest.fixture
-def tree(port: HostClient) -> Tree:
-    """A conversation of two turns, the second answered three times, the last answer followed up.
-
-    q1 ─ a1 ─ q2 ┬ a2
-                 ├ b2 ─ q3
-                 └ c2 ─ q4 ─ a4   (the leaf)
-    """
+def grown(port: HostClient) -> Tree:
+    """A conversation of two turns, the second answered three times, the last answer followed up."""
     found = Tree(port)
     found.user("q1")
     found.answer("a1")
@@ -72,6 +66,16 @@ def tree(port: HostClient) -> Tree:
     found.user("q4")
     found.answer("a4")
     return found
+
+
+@pytest.fixture
+def tree(port: HostClient) -> Tree:
+    """
+    q1 ─ a1 ─ q2 ┬ a2
+                 ├ b2 ─ q3
+                 └ c2 ─ q4 ─ a4   (the leaf)
+    """
+    return grown(port)
 
 
 def test_a_node_goes_under_the_leaf_and_moves_it(tree: Tree) -> None:
@@ -127,16 +131,20 @@ def test_a_branch_is_entered_down_to_its_leaf(tree: Tree) -> None:
     assert tree.path() == ["q1", "a1", "q2", "a2"]
 
 
-def test_the_child_chosen_last_is_remembered_under_each_fork(tree: Tree, store: Any) -> None:
-    """E24: the chosen child per fork survives another choice elsewhere, and a restart."""
+def test_the_child_chosen_last_is_remembered_under_each_fork(store: Store) -> None:
+    """E24: the chosen child per fork survives choices and answers elsewhere, a restart, and a second window."""
+    tree = grown(store.open())
     tree.ack("thread.selectBranch", nodeId="b2")  # under q2: b2 is chosen
     tree.user("r3", under="b2")  # under b2: r3 is appended last
     tree.answer("s3")
     tree.ack("thread.selectBranch", nodeId="q3")  # under b2: q3 is chosen
     tree.user("z1", under="a1")  # a fork higher up: z1 beside q2
     assert tree.path() == ["q1", "a1", "z1"]
+    tree.port.kill()
+    tree.port = store.open()
+    assert tree.path() == ["q1", "a1", "z1"]
     assert tree.names([tree.ack("thread.selectBranch", nodeId="q2")["leafId"]]) == ["q3"]
-    assert tree.path() == ["q1", "a1", "q2", "b2", "q3"]
+    assert tree.path() == tree.path(store.open()) == ["q1", "a1", "q2", "b2", "q3"]
     tree.ack("thread.selectBranch", nodeId="z1")
     assert tree.names([tree.ack("thread.selectBranch", nodeId="q1")["leafId"]]) == ["z1"]
 

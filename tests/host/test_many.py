@@ -289,6 +289,26 @@ def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         host.close()
 
 
+def test_a_fault_of_ours_concerns_its_op_and_ends_no_port(store: Store) -> None:
+    """E18: whatever breaks, what is readable stays readable, each op has its answer, and it is said once."""
+    port = store.open()
+    thread = port.ack("thread.create", title="readable")["threadId"]
+    database = str(store.state / "sidekeep.db")
+    _elsewhere(f"apsw.Connection({database!r}).execute('ALTER TABLE changes RENAME TO mislaid')")
+    _elsewhere(f"apsw.Connection({database!r}).execute('DROP TABLE search')")
+    for _ in range(3):
+        refusal = port.refused("thread.create")
+        assert (refusal["code"], refusal["retryable"]) == ("internal", True)
+        assert port.refused("thread.search", query="readable", limit=5)["code"] == "internal"
+        assert [row["title"] for row in port.query("thread.list")["threads"]] == ["readable"]
+        assert port.ask("ping")["type"] == "pong"
+    assert [event["code"] for event in port.seen("error")] == ["internal"]
+    _elsewhere(f"apsw.Connection({database!r}).execute('ALTER TABLE mislaid RENAME TO changes')")
+    port.ack("thread.update", threadId=thread, patch={"title": "mended"})
+    port.event("thread.updated", threadId=thread)
+    assert "Traceback" in (store.state / "logs" / "host.log").read_text()
+
+
 def test_no_code_of_ours_opens_the_live_files(store: Store) -> None:
     """E16: only SQLite opens the database and its log: an own open() and close() would drop its locks.
 

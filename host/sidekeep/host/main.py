@@ -8,7 +8,7 @@ from sidekeep.wire.stdio import FrameReader, FrameWriter, leave_when_hung_up, ta
 
 FORBIDDEN = 3
 # The browser kills two seconds after it closed the pipes; whatever happens, the host is gone well before.
-HUNG_UP_SECONDS = 0.5
+HUNG_UP_SECONDS = 0.6
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from sidekeep.model.places import Places
 from sidekeep.wire.stdio import FrameReader, FrameWriter
 
 # The browser kills two seconds after the end of the input; we are gone well before.
-LEAVE_SECONDS = 0.5
+LEAVE_SECONDS = 0.6
 # Ops that wait lie decoded in memory; the rest waits in the pipe.
 WAITING_BYTES = 8 * 1024 * 1024
 WAITING_ITEMS = 2048
