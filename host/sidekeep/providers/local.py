@@ -184,7 +184,8 @@ def _said(message: Message) -> Said:
     parts: list[Part] = []
     for block in message.content:
         if isinstance(block, ContextText):
-            parts.append(Part(block.text, block.before, block.after, fenced=True))
+            # Marks and the note in them are for models that know what they are for; this one takes them for the page.
+            parts.append(Part(block.text, f"{block.title}\n\n" if block.title else "", fenced=True))
         elif isinstance(block, TextBlock) and block.text:
             parts.append(Part(block.text))
     # The model answers what it read last: the question goes after the page.

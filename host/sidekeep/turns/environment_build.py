@@ -45,7 +45,8 @@ def resolve(tx: Tx, thread: ThreadRow, run: RunRow) -> Environment:
     capabilities = {**_ABSENT_CAPABILITIES, **(offered.get("capabilities") or {})}
     binding = binding_of(connection)
     bind_secrets(tx, connection)
-    system = prompts.assemble(settings.get(tx, "instructions.global") or "", preset.get("instructions") or "")
+    own = (settings.get(tx, "instructions.global") or "", preset.get("instructions") or "")
+    system = prompts.assemble(*own, small=connection["kind"] == "local")
     snapshot = build(
         captured_at=tx.now,
         turn_input=turn_input,

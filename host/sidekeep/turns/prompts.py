@@ -1,6 +1,6 @@
 """The system prompt: what the model is told before the conversation; its version stands in every snapshot."""
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 
 _BASE = (
     "You are the assistant in Sidekeep, a panel beside the pages that the user reads. "
@@ -15,9 +15,12 @@ TITLE_PROMPT = (
 )
 
 
-def assemble(*instructions: str) -> str:
-    """The whole system prompt; `instructions` are the user's own (for all threads, then of the preset)."""
-    own = [text.strip() for text in instructions if text and text.strip()]
-    if not own:
-        return _BASE
-    return _BASE + "\n\nThe user's own instructions:\n" + "\n\n".join(own)
+def assemble(*instructions: str, small: bool = False) -> str:
+    """The whole system prompt; `instructions` are the user's own (for all threads, then of the preset).
+
+    A `small` model is told only those: it takes what is said about pages and marks for a part of the page.
+    """
+    own = "\n\n".join(text.strip() for text in instructions if text and text.strip())
+    if small or not own:
+        return own if small else _BASE
+    return f"{_BASE}\n\nThe user's own instructions:\n{own}"
