@@ -338,3 +338,17 @@ def test_search_finds_everything_again(made: Made, state: Path) -> None:
         db.execute("DELETE FROM search_rows")
     assert mended(state).left.sound
     assert hits() == before
+
+
+def test_what_has_no_words_is_no_fault(tmp_path: Path) -> None:
+    """A conversation without a title and a message without words stand in the index without a word: nothing is lost."""
+    from support.stores import temporary_store, text
+
+    with temporary_store(tmp_path / "state") as store:
+        host = store.open()
+        thread = host.ack("thread.create")["threadId"]
+        host.ack("node.append", threadId=thread, nodeType="user_message", payload=text(" … "))
+        host.query("thread.search", query="a", limit=1)
+    report = check(tmp_path / "state")
+    assert report.sound, report.shown()
+    assert report.checked["search"] == 2

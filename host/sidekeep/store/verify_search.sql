@@ -13,6 +13,14 @@ SELECT count(*) FROM search_rows r WHERE NOT CASE r.kind
   WHEN 'page' THEN EXISTS (SELECT 1 FROM pages WHERE k = r.ref)
   ELSE EXISTS (SELECT 1 FROM threads WHERE k = r.ref) END
 
--- name: documents
-SELECT (SELECT count(*) FROM search_docsize d WHERE NOT EXISTS (SELECT 1 FROM search_rows r WHERE r.k = d.id)),
-  (SELECT count(*) FROM search_docsize), (SELECT count(*) FROM search_rows)
+-- name: unnamed
+SELECT count(*) FROM search_docsize d WHERE NOT EXISTS (SELECT 1 FROM search_rows r WHERE r.k = d.id)
+
+-- name: named
+SELECT count(*) FROM search_rows
+
+-- name: wordless
+SELECT r.kind, CASE r.kind WHEN 'node' THEN (SELECT CAST(payload AS BLOB) FROM nodes WHERE k = r.ref)
+  WHEN 'title' THEN (SELECT CAST(title AS BLOB) FROM threads WHERE k = r.ref)
+  ELSE (SELECT CAST(title AS BLOB) FROM pages WHERE k = r.ref) END
+FROM search_rows r WHERE NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = r.k)
