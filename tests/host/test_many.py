@@ -1,9 +1,7 @@
 """Several processes on one store: nothing is lost, nothing is twice, and `busy` never reaches a user."""
 
 import contextlib
-import fcntl
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -15,9 +13,6 @@ from typing import Any
 
 import pytest
 
-from sidekeep.model.errors import StoreBusy
-from sidekeep.model.places import Places
-from sidekeep.store.opener import open_store
 from support.hostclient import HostClient
 from support.stores import Store, temporary_store, text
 
@@ -177,138 +172,6 @@ def test_thirty_two_ops_wait_for_a_thread_and_more_are_told_so(store: Store) -> 
     assert again["seq"] == 33
 
 
-@contextlib.contextmanager
-def opening(store: Store) -> Iterator[None]:
-    """Another process that opens the store, and takes its time."""
-    (store.state / ".locks").mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(store.state / ".locks" / "open", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def test_the_busy_opening_is_told_each_second(store: Store) -> None:
-    """`host.busy {what,pct}` comes each second while ops wait for the store, and then everything is answered."""
-    with opening(store):
-        port = store.start()
-        port.initialize()
-        submission = port.send("thread.create")
-        begun = time.monotonic()
-        told = [port.event("host.busy", timeout=4) for _ in range(3)]
-        assert 1.5 < time.monotonic() - begun < 4.5
-        assert all(set(event) == {"type", "what", "pct"} and event["what"] for event in told)
-        assert port.ask("ping", timeout=1)["type"] == "pong"  # whatever the store does
-    port.ready()
-    assert port.answer(submission)["type"] == "command.ack"
-    assert port.ask("ping")["type"] == "pong"
-
-
-def test_who_is_in_the_way_is_named(store: Store) -> None:
-    """`store_busy` with pid and version of who holds it."""
-    other = store.start()
-    version = other.initialize()["host"]["version"]
-    other.ready()
-    with opening(store), pytest.raises(StoreBusy) as caught:
-        open_store(Places(str(store.state)), patience=0.05)
-    assert caught.value.extra == {"pid": other.process.pid, "version": version}
-
-
-@pytest.mark.long
-def test_a_store_that_was_busy_is_opened_when_it_is_free(store: Store) -> None:
-    """A busy store refuses what waited, retryable, naming who holds it; the same command again succeeds later."""
-    other = store.open()
-    with opening(store):
-        port = store.start()
-        port.initialize()
-        submission = str(uuid.uuid4())
-        refusal = port.ask("thread.create", submissionId=submission, timeout=45)
-        assert (refusal["code"], refusal["retryable"], refusal["pid"]) == ("store_busy", True, other.process.pid)
-    assert port.ack("thread.create", submissionId=submission)["threadId"]
-    assert len(port.seen("store.ready")) == 1
-
-
-# ---- stores that are refused ----
-
-
-@pytest.mark.parametrize("damage", ["newer", "garbage", "headless"])
-def test_a_store_that_is_refused_is_left_as_it_is(store: Store, damage: str) -> None:
-    """E11, E15, B49: a newer or unreadable store answers every op with its code, untouched; `ping` still works."""
-    port = store.open()
-    thread = port.ack("thread.create", title="precious")["threadId"]
-    port.close()
-    store.hosts.remove(port)
-    database = store.state / "sidekeep.db"
-    if damage == "newer":
-        _elsewhere(
-            f"db = apsw.Connection({str(database)!r})\n"
-            "db.execute(\"UPDATE meta SET value = value + 41 WHERE key IN ('schemaVersion', 'minWriter')\")\n"
-            "db.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()\n"
-        )
-        code = "store_newer"
-    elif damage == "garbage":
-        database.write_bytes(b"this is no database\n" * 500)
-        (store.state / "sidekeep.db-wal").unlink()
-        code = "storage_corrupt"
-    else:
-        database.write_bytes(b"")  # the log beside it is full
-        code = "storage_corrupt"
-    before = {path.name: path.read_bytes() for path in store.state.glob("sidekeep.db*")}
-    port = store.start()
-    assert port.initialize()["type"] == "initialized"
-    for op, members in (
-        ("thread.list", {}),
-        ("thread.create", {}),
-        ("thread.subscribe", {"threadId": thread}),
-        ("secret.set", {"name": "a", "value": "b"}),
-    ):
-        refusal = port.refused(op, **members)
-        assert (refusal["code"], refusal["retryable"]) == (code, False)
-        assert refusal["message"]
-    assert port.ask("ping")["type"] == "pong"
-    assert port.refused("ping", surplus=1)["code"] == "invalid_command"
-    assert port.seen("store.ready") == []
-    port.close()
-    store.hosts.remove(port)
-    after = {path.name: path.read_bytes() for path in store.state.glob("sidekeep.db*")}
-    assert {name: after[name] for name in before} == before
-
-
-def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    """B20: with no place to write, a typed error and not a traceback."""
-    (tmp_path / "file").write_text("")
-    host = HostClient(tmp_path / "file" / "state")
-    try:
-        assert host.initialize()["type"] == "initialized"
-        refusal = host.refused("thread.list")
-        assert refusal["code"] in ("storage_full", "internal")
-        assert host.ask("ping")["type"] == "pong"
-        assert "Traceback" not in host.stderr
-    finally:
-        host.close()
-
-
-def test_a_fault_of_ours_concerns_its_op_and_ends_no_port(store: Store) -> None:
-    """E18: whatever breaks, what is readable stays readable, each op has its answer, and it is said once."""
-    port = store.open()
-    thread = port.ack("thread.create", title="readable")["threadId"]
-    database = str(store.state / "sidekeep.db")
-    _elsewhere(f"apsw.Connection({database!r}).execute('ALTER TABLE changes RENAME TO mislaid')")
-    _elsewhere(f"apsw.Connection({database!r}).execute('DROP TABLE search')")
-    for _ in range(3):
-        refusal = port.refused("thread.create")
-        assert (refusal["code"], refusal["retryable"]) == ("internal", True)
-        assert port.refused("thread.search", query="readable", limit=5)["code"] == "internal"
-        assert [row["title"] for row in port.query("thread.list")["threads"]] == ["readable"]
-        assert port.ask("ping")["type"] == "pong"
-    assert [event["code"] for event in port.seen("error")] == ["internal"]
-    _elsewhere(f"apsw.Connection({database!r}).execute('ALTER TABLE mislaid RENAME TO changes')")
-    port.ack("thread.update", threadId=thread, patch={"title": "mended"})
-    port.event("thread.updated", threadId=thread)
-    assert "Traceback" in (store.state / "logs" / "host.log").read_text()
-
-
 def test_no_code_of_ours_opens_the_live_files(store: Store) -> None:
     """E16: only SQLite opens the database and its log: an own open() and close() would drop its locks.
 
@@ -376,10 +239,6 @@ def write_lock(database: Path) -> Iterator[Any]:
         process.stdin.close()
         process.wait(10)
         process.stdout.close()
-
-
-def _elsewhere(code: str) -> None:
-    subprocess.run([sys.executable, "-c", f"import apsw\n{code}"], check=True, timeout=60)
 
 
 def test_the_processes_name_themselves(store: Store) -> None:

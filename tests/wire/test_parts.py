@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidekeep.model.ids import is_uuid
@@ -29,6 +29,7 @@ def joined(frames: list[bytes], limit: int) -> str:
     return "".join(part["data"] for part in parts)
 
 
+@settings(max_examples=60)
 @given(st.recursive(TEXTS | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)),
        st.integers(min_value=130, max_value=300), st.booleans(), st.booleans())  # fmt: skip
 def test_parts_join_to_the_same_text(value: object, limit: int, ascii_only: bool, indented: bool) -> None:
