@@ -18,6 +18,7 @@ from measure.in_chromium import p1_p2
 from measure.in_pipe import p3, p5, p6
 from measure.in_store import p7, p8
 from measure.rounds import Figure
+from measure.searching import p9, p14
 from measure.starting import p10
 from measure.two_ends import p11, p13
 
@@ -28,9 +29,11 @@ WORKLOADS: dict[str, Callable[[Path, int], list[Figure]]] = {
     "P6": p6,
     "P7": p7,
     "P8": p8,
+    "P9": p9,
     "P10": p10,
     "P11": p11,
     "P13": p13,
+    "P14": p14,
 }
 
 

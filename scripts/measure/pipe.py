@@ -54,6 +54,10 @@ class PipeHost:
         self._rest = b""
         self._waiting: list[bytes] = []
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def open(self) -> None:
         """From `initialize` to `store.ready`."""
         self.send({"type": "initialize", "submissionId": new_id(), "protocol": "sidekeep/1", "schemaHash": "*",
