@@ -100,3 +100,21 @@ def test_room_is_given_back(made: Made, state: Path) -> None:
     assert (state / "sidekeep.db").stat().st_size <= size - 4_000_000
     assert rows(state) == before
     assert check(state).sound
+
+
+def test_changes_go_from_the_front(made: Made, state: Path) -> None:
+    """A clock that was wrong for a while leaves no gap among the changes: the oldest go, in order, and nothing else."""
+    with behind_its_back(state) as db:
+        (last,) = db.execute("SELECT max(seq) FROM changes").fetchone()
+        db.execute("UPDATE changes SET at = 1 WHERE seq <= 20 OR seq BETWEEN 40 AND 50")
+    assert collected(state)["changes"] == 20
+    with behind_its_back(state) as db:
+        left = [seq for (seq,) in db.execute("SELECT seq FROM changes WHERE seq <= ? ORDER BY seq", (last,))]
+    assert left == list(range(21, last + 1))
+    assert check(state).sound
+    with behind_its_back(state) as db:
+        db.execute("UPDATE changes SET at = 1")
+        (last,) = db.execute("SELECT max(seq) FROM changes").fetchone()
+    collected(state)
+    with behind_its_back(state) as db:
+        assert db.execute("SELECT count(*), max(seq) FROM changes WHERE at = 1").fetchone() == (1, last)

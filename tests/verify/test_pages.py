@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +193,21 @@ def test_what_is_no_database_stays_as_it_is(made: Made, state: Path) -> None:
     assert os.stat(state / "sidekeep.db").st_size == size
     with pytest.raises(apsw.NotADBError):
         rows(state)
+
+
+def test_a_runner_lets_a_damaged_store_go(made: Made, state: Path) -> None:
+    """E18: a runner that nobody needs leaves also when it can no longer ask the store, so that a repair can begin."""
+    ruin(state, pages_of(state, "jobs")[0])
+    runner = subprocess.Popen(
+        [str(Path(sys.executable).parent / "sidekeep-runner"), "--state", str(state), "--idle-seconds", "0.2"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert runner.wait(20) == 0
+    finally:
+        if runner.poll() is None:
+            runner.kill()
+            runner.wait()
+    saved(state)

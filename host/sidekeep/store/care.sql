@@ -1,9 +1,9 @@
 -- name: prune_changes
 DELETE FROM changes WHERE seq IN (
   SELECT seq FROM changes
-  WHERE at < ? AND seq < (SELECT max(seq) FROM changes)
+  WHERE seq < coalesce((SELECT min(seq) FROM changes WHERE at >= ?1), (SELECT max(seq) FROM changes))
     AND seq <= (SELECT value FROM meta WHERE key = 'indexedChange')
-  ORDER BY seq LIMIT ?
+  ORDER BY seq LIMIT ?2
 )
 
 -- name: expired_trash
