@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from support.hostclient import HostClient
 from support.stores import Store, temporary_store, text
 
