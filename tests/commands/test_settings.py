@@ -232,6 +232,17 @@ def test_a_rule_stands_once_for_a_tool_and_an_origin(desk: HostClient) -> None:
     assert desk.refused("rule.delete", ruleId=identity)["code"] == "not_found"
 
 
+def test_a_rule_that_takes_anothers_place_is_told_of_both(desk: HostClient) -> None:
+    """Two ids for one tool and origin: the later stands, and whoever showed the other hears that it is gone."""
+    rule = {"tool": "t", "origin": "https://a.example", "verdict": "ask"}
+    first = desk.ack("rule.save", rule=rule)["ruleId"]
+    changed(desk, "rules", first)
+    second = desk.ack("rule.save", rule={**rule, "id": str(uuid.uuid4()), "verdict": "allow"})["ruleId"]
+    changed(desk, "rules", first)
+    changed(desk, "rules", second)
+    assert [(one["id"], one["verdict"]) for one in desk.query("rule.list")["rules"]] == [(second, "allow")]
+
+
 @pytest.mark.parametrize("family", ["folder", "preset"])
 def test_folders_and_presets_are_kept_by_id(desk: HostClient, family: str) -> None:
     """`list`, `save`, `delete`; an id of the client is kept, and saving again changes."""

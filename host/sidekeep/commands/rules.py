@@ -12,7 +12,10 @@ def save(tx: Tx, op: RuleSave, _ctx: Context) -> dict[str, Any]:
     rule = op.rule
     standing = tx.one("SELECT id FROM rules WHERE tool = ? AND origin = ?", (rule.tool, rule.origin))
     rule_id = given(rule.id) or (standing[0] if standing else tx.new_id())
-    tx.run("DELETE FROM rules WHERE tool = ? AND origin = ? AND id <> ?", (rule.tool, rule.origin, rule_id))
+    if standing and standing[0] != rule_id:
+        # One rule stands for a tool and an origin: the one that is named takes the other's place.
+        tx.run("DELETE FROM rules WHERE id = ?", standing)
+        tx.change("store.changed", id=standing[0], detail={"kind": "rules", "id": standing[0]})
     tx.run(
         "INSERT INTO rules (id, tool, origin, verdict, updated_at) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (id) DO UPDATE SET tool = excluded.tool, origin = excluded.origin, "
