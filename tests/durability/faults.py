@@ -11,10 +11,11 @@ import apsw
 from durability.disk import Disk
 from durability.judge import Broken, Judge, audit
 from durability.product import Answer, Op, Product
-from durability.recorder import MARK, SYNC, Fault, Killed, Log, recording
+from durability.recorder import MARK, SYNC, Fault, Log, recording
 from durability.sweep import Position, cuts, small_log, terminal
 from durability.workload import Workload
 from sidekeep.model.places import Places
+from sidekeep.store import unsynced
 
 #: What an answer may say while the disk refuses; each may be sent again.
 TYPED = frozenset(("storage_full", "store_busy"))
@@ -49,9 +50,15 @@ class Point:
     second: bool = False
 
     def fault(self) -> Fault:
+        """For a failed sync, the first sync at or after the number."""
+        failed = False
+
         def at(count: int, kind: str, _name: str) -> apsw.Error | None:
-            hit = count >= self.number if self.lasting else count == self.number
-            return ERRORS[self.error]() if hit and (self.error != "fsync" or kind == SYNC) else None
+            nonlocal failed
+            if count < self.number or (self.error == "fsync" and kind != SYNC) or (failed and not self.lasting):
+                return None
+            failed = True
+            return ERRORS[self.error]()
 
         return at
 
@@ -137,6 +144,43 @@ class Course:
                 each.close()
         return log
 
+    def die(self, number: int, failed_sync_first: bool) -> Log:
+        """The process dies at the change of this number (after a sync that failed, if so); another opens the
+        store, gets all commands again, acknowledges. Raises Broken."""
+        log = Log()
+
+        def fault(count: int, _kind: str, _name: str) -> apsw.Error | None:
+            if count == number and failed_sync_first:
+                return ERRORS["fsync"]()
+            log.dead = log.dead or count >= number
+            return None
+
+        with small_log(), recording(log) as vfs:
+            folder = Places(str(self.fresh()))
+            product = Product(folder, vfs=vfs)
+            log.mark(("opened",))
+            log.fault = fault
+            for op in self.ops:
+                answer = product.do(op)
+                if log.dead:
+                    break
+                if answer["type"] == "command.ack":
+                    log.mark(("seen", 0, {op["submissionId"]: answer["_text"]}))
+            product.abandon()
+            if not failed_sync_first:
+                # The dead leave no marks; this one was left by the code that ran on after its death.
+                unsynced.clear(folder)
+            log.revive()
+            product = Product(folder, vfs=vfs, seed=2)
+            for op in self.ops:
+                answer = product.do(op)
+                if answer["type"] != "command.ack":
+                    raise Broken(f"after the death {op['type']} is refused: {answer['code']}: {answer['message']}")
+                log.mark(("seen", 0, {op["submissionId"]: answer["_text"]}))
+            check_once(product, self.ops)
+            product.close()
+        return log
+
     def _while_it_fails(self, product: Product, others: list[Product], log: Log, point: Point) -> None:
         for number, op in enumerate(self.ops):
             answer = product.do(op)
@@ -165,15 +209,20 @@ def check_once(product: Product, ops: list[Op]) -> None:
         raise Broken(f"{appends} messages were sent and {nodes} are there; {len(ops)} commands, {receipts} receipts")
 
 
-def cut_after(log: Log, start: dict[str, bytes], judge: Judge, seed: int, every: int) -> Iterator[int]:
-    """The power goes at every n-th change of a course that failed: what was acknowledged is there. Raises Broken."""
+def cut_after(
+    log: Log, start: dict[str, bytes], judge: Judge, seed: int, every: int, first: int = 0, reach: int = 1 << 60
+) -> Iterator[int]:
+    """The power goes at every n-th change of a course that failed (from note `first`, so far as `reach`, and at
+    the end): what was acknowledged is there. Raises Broken."""
     disk, at, dice = Disk(start), Position(), random.Random(seed)
+    last = max(number for number, note in enumerate(log.notes) if note.kind != MARK)
     for number, note in enumerate(log.notes):
         if note.kind == MARK:
             at.feed(note)
             continue
         disk.feed(note)
-        if not at.opened or (number % every and number + 2 < len(log.notes)):
+        wanted = first <= number <= first + reach and not (number - first) % every
+        if not at.opened or not (wanted or number == last):
             continue
         for name, image in cuts(disk, dice, 4):
             try:
@@ -184,6 +233,3 @@ def cut_after(log: Log, start: dict[str, bytes], judge: Judge, seed: int, every:
             except Broken as broken:
                 raise Broken(f"{broken} [note {number} ({note.kind} {note.name}), {name}]") from broken
         yield judge.images
-
-
-__all__ = ["ERRORS", "Course", "Killed", "Point", "check_once", "commands", "cut_after"]

@@ -6,7 +6,7 @@ import pytest
 
 from durability.faults import Course, Point, commands, cut_after
 from durability.judge import Judge
-from durability.recorder import SYNC
+from durability.recorder import FAILED_SYNC, SYNC
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_disk_that_refuses_loses_nothing_and_is_named(bench: Path, count: int,
     for number, error, lasting in wanted[::step]:
         point = Point(number, error, lasting)
         log = course.run(point)
-        for _ in cut_after(log, course.start, Judge(bench / "image"), number, 10_000):
+        for _ in cut_after(log, course.start, Judge(bench / "image"), number, 1, reach=0):
             pass
         tried += 1
     assert tried >= points
@@ -33,19 +33,40 @@ def test_a_disk_that_refuses_loses_nothing_and_is_named(bench: Path, count: int,
 
 @pytest.mark.parametrize("second", [False, True], ids=["alone", "beside a second host"])
 @pytest.mark.parametrize(
-    ("count", "every", "cuts"), [(6, 2, 23), pytest.param(16, 1, 7, marks=pytest.mark.long)], ids=["quick", "full"]
+    ("count", "every", "reach"), [(8, 4, 60), pytest.param(16, 1, 300, marks=pytest.mark.long)], ids=["quick", "full"]
 )
 def test_a_commit_in_doubt_is_settled_by_the_same_command(
-    bench: Path, second: bool, count: int, every: int, cuts: int
+    bench: Path, second: bool, count: int, every: int, reach: int
 ) -> None:
     """Every sync fails once or for good, its writes in limbo; the same command again is applied exactly once, and
     no power cut afterwards takes what was acknowledged (E34)."""
     course = Course(bench, commands(5, count)).prepare()
-    kinds = course.changes()
-    syncs = [number for number, kind in enumerate(kinds) if kind == SYNC]
+    syncs = [number for number, kind in enumerate(course.changes()) if kind == SYNC]
     assert len(syncs) >= count
-    for number in syncs[::every]:
+    for number in syncs[2::every]:
         for lasting in (False, True):
             log = course.run(Point(number, "fsync", lasting, second))
-            for _ in cut_after(log, course.start, Judge(bench / "image"), number, cuts):
+            failed = next(place for place, note in enumerate(log.notes) if note.kind == FAILED_SYNC)
+            for _ in cut_after(log, course.start, Judge(bench / "image"), number, every, failed, reach):
                 pass
+
+
+@pytest.mark.parametrize("failed_sync_first", [False, True], ids=["kill -9", "failed sync, then kill -9"])
+@pytest.mark.parametrize(
+    ("count", "most", "every", "reach"),
+    [(6, 9, 9, 120), pytest.param(12, 1000, 3, 300, marks=pytest.mark.long)],
+    ids=["quick", "full"],
+)
+def test_what_is_acknowledged_after_a_death_inside_commit_survives_a_power_cut(
+    bench: Path, failed_sync_first: bool, count: int, most: int, every: int, reach: int
+) -> None:
+    """A commit that only the page cache held is synced before its receipt answers anyone (receipt sweep, E12)."""
+    course = Course(bench, commands(7, count)).prepare()
+    kinds = course.changes()
+    places = [number for number, kind in enumerate(kinds) if kind == SYNC or (kind != "opening" and number % 5 == 0)]
+    if failed_sync_first:
+        places = [number for number in places if kinds[number] == SYNC]
+    for number in places[:: max(1, len(places) // most)]:
+        log = course.die(number, failed_sync_first)
+        for _ in cut_after(log, course.start, Judge(bench / "image"), number, every, number, reach):
+            pass

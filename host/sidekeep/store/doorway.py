@@ -12,7 +12,7 @@ import apsw
 from sidekeep.model.clock import now_ms
 from sidekeep.model.errors import Internal, Refusal, SidekeepError, StoreBusy
 from sidekeep.model.ids import new_id
-from sidekeep.store import receipts
+from sidekeep.store import receipts, unsynced
 from sidekeep.store.connection import typed
 from sidekeep.store.opener import Store, make_durable
 from sidekeep.store.receipts import Identity
@@ -74,6 +74,7 @@ class Doorway:
         self._new_id = make_id
         self._log = log
         self._doubtful = False
+        self._marked = False
         self._broken: SidekeepError | None = None
         self._pages = 0
         self._watch()
@@ -113,7 +114,7 @@ class Doorway:
             self._doubtful = False
         elif self._inode != self._store.wal_inode():
             self._log("the log file was replaced by another one; opening again")
-            self._store.reconnect()
+            self._store.reopen()
             self._watch()
 
     def _watch(self) -> None:
@@ -145,7 +146,7 @@ class Doorway:
         except apsw.Error as error:
             self._log(f"COMMIT failed: {error}; the commands are settled one by one")
             self._undo()
-            self._doubtful = True
+            self._doubt()
             return False
         self._after_commit()
         return True
@@ -172,13 +173,22 @@ class Doorway:
                 self._log(f"COMMIT failed: {error}")
                 unit.error, unit.response = typed(error), None
                 self._undo()
-                self._doubtful = unknown = True
+                self._doubt()
+                unknown = True
                 continue
             self._after_commit()
             return
         # Still unknown: the answer is retryable, and the same command again is settled by its receipt.
         if unit.error is None or not unit.error.retryable:
             unit.error = StoreBusy("The disk did not confirm the write; the same command again settles it.")
+
+    def _doubt(self) -> None:
+        """A sync may have failed: the log holds frames that no later sync need bring to the disk."""
+        self._doubtful = self._marked = True
+        try:
+            unsynced.note(self._store.places)
+        except OSError as error:
+            self._log(f"the mark of a failed sync could not be left: {error}")
 
     def _explain(self, error: BaseException) -> SidekeepError:
         if not isinstance(error, Exception):
@@ -240,6 +250,10 @@ class Doorway:
             self._doubtful = True
 
     def _after_commit(self) -> None:
+        if self._marked:
+            # This commit lies over what a failed sync had left.
+            self._marked = False
+            unsynced.clear(self._store.places)
         if self._pages >= CHECKPOINT_PAGES:
             self.checkpoint()
 

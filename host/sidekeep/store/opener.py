@@ -133,9 +133,14 @@ def _open_alone_or_beside(
         locks.lock(schema, locks.SHARED, wait=True)
     _refuse_a_torn_store(places.database)
     _make_private(places.database)
+    if alone and unsynced.is_noted(places):
+        unsynced.write_log_again(places.database, vfs)
     db = connect(places.database, vfs=vfs, create=True)
     try:
         found = migrations.versions(db)
+        if not alone:
+            # Who held the lock a moment ago may have been killed since: then what we read there is ours to sync.
+            alone = locks.lock(schema, locks.EXCLUSIVE, wait=False) or not locks.lock(schema, locks.SHARED, wait=True)
         migrations.check_writable(found, steps[-1].number)
         missing = migrations.pending(found, steps)
         if missing:
