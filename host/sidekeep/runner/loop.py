@@ -133,6 +133,8 @@ class Runner:
                 self._loop.add_signal_handler(number, self._stop)
             except NotImplementedError:  # Windows: the console ends the process
                 break
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
         if self._bell is not None:
             self._loop.add_reader(self._bell.fileno(), self._rang, self._bell)
 

@@ -5,6 +5,7 @@ with `--foreground` and takes the lock itself.
 """
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -82,6 +83,9 @@ def _serve(places: Places, lock: int, log: LogFile, idle_seconds: float) -> int:
     from sidekeep import __version__
     from sidekeep.model.errors import SidekeepError
 
+    if hasattr(signal, "pthread_sigmask"):
+        # Who reads below who we are may tell us to end at once: that is heard when the loop listens.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
     about = places.runner_lock + ".json"
     started = int(time.time() * 1000)
     _write(about, f'{{"pid":{os.getpid()},"version":"{__version__}","startedAt":{started}}}')
