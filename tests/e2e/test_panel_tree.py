@@ -1,7 +1,6 @@
-"""The tree of a conversation by hand: versions, branches, forks, deletions and their undo, folders and tags, the trash."""
+"""The tree of a conversation by hand: versions, branches, forks, deletions and their undo, folders, tags, trash."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,7 +13,7 @@ QUESTIONS = ("What do limpets do?", "And sea stars?")
 
 
 @pytest.fixture
-def chat(desk: Desk, page_address: str) -> Iterator[Page]:
+def chat(desk: Desk, page_address: str) -> Page:
     """A panel with two questions and their answers, tall enough to hold them all."""
     with host(desk.state) as client:
         quick_answers(client)
@@ -24,7 +23,7 @@ def chat(desk: Desk, page_address: str) -> Iterator[Page]:
         panels.ask(panel, question)
         expect(panels.answers(panel)).to_have_count(number + 1, timeout=30_000)
         settled(panel)
-    yield panel
+    return panel
 
 
 def settled(panel: Page) -> None:
@@ -61,7 +60,7 @@ def threads(desk: Desk, *words: str) -> list[dict[str, object]]:
 
 
 def test_versions_of_question_and_answer(desk: Desk, chat: Page) -> None:
-    """Edit and resend, answer again, ‹ 2/2 › there and back; the choice holds for the next panel (A3, E24)."""
+    """Edit and resend, answer again, the second of two and back; the choice holds for the next panel (A3, E24)."""
     panels.part(question(chat, QUESTIONS[1]), "edit-message").click()
     expect(panels.part(chat, "composer")).to_have_value(QUESTIONS[1])
     panels.ask(chat, "And crabs?")

@@ -1,7 +1,5 @@
 """Two views of one store at once, the side panel and a tab: each shows what the other does."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -17,7 +15,7 @@ def thread(desk: Desk) -> str:
 
 
 @pytest.fixture
-def both(desk: Desk, page_address: str, thread: str) -> Iterator[tuple[Page, Page]]:
+def both(desk: Desk, page_address: str, thread: str) -> tuple[Page, Page]:
     """The side panel, and the same chat in a tab."""
     desk.register()
     chromium = desk.browser(page_address)
@@ -30,7 +28,7 @@ def both(desk: Desk, page_address: str, thread: str) -> Iterator[tuple[Page, Pag
     for view in (panel, tab):
         view.set_viewport_size({"width": 420, "height": 1200})
         expect(panels.part(view, "message")).to_have_count(4)
-    yield panel, tab
+    return panel, tab
 
 
 def test_an_answer_grows_in_both(both: tuple[Page, Page]) -> None:

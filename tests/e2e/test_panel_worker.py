@@ -139,7 +139,8 @@ size = struct.unpack("=I", sys.stdin.buffer.read(4))[0]
 hello = json.loads(sys.stdin.buffer.read(size))
 answer = json.dumps({{
     "type": "fatal.reload_required", "submissionId": hello["submissionId"], "protocol": "sidekeep/2",
-    "clientProtocol": hello["protocol"], "host": {{"version": "9.0.0", "pid": 1, "instanceId": "x"}}, "message": "newer",
+    "clientProtocol": hello["protocol"], "host": {{"version": "9.0.0", "pid": 1, "instanceId": "x"}},
+    "message": "newer",
 }}).encode()
 sys.stdout.buffer.write(struct.pack("=I", len(answer)) + answer)
 sys.stdout.buffer.flush()

@@ -42,7 +42,10 @@ function Rows(): JSX.Element {
   const shown = rows.value;
   const { before, paging } = conversation.value;
   const list = useRef<VirtualizerHandle>(null);
+  const scroller = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
+  /** Where we last left the scroller. */
+  const left = useRef(0);
   const [away, setAway] = useState(false);
   const first = useRef(shown[0]?.key);
   const prepended = first.current !== undefined && shown[0]?.key !== first.current && shown.some((row) => row.key === first.current);
@@ -50,13 +53,21 @@ function Rows(): JSX.Element {
     first.current = shown[0]?.key;
   }, [shown]);
 
+  // The list's own way to an index goes on for a while, and would pull down whoever scrolls up meanwhile.
   const toEnd = useCallback(() => {
-    const { length } = rows.peek();
-    if (length > 0) list.current?.scrollToIndex(length - 1, { align: 'end' });
+    const element = scroller.current;
+    if (!element) return;
+    element.scrollTop = element.scrollHeight;
+    left.current = element.scrollTop;
   }, []);
-  useLayoutEffect(() => {
-    if (stuck.current) toEnd();
-  }, [shown, toEnd]);
+  const stayAtEnd = useCallback(() => {
+    const element = scroller.current;
+    if (!element || !stuck.current) return;
+    // Somebody has scrolled up, and the event of it has not come yet.
+    const up = element.scrollTop < left.current - 2 && element.scrollHeight - element.scrollTop - element.clientHeight >= NEAR;
+    if (!up) toEnd();
+  }, [toEnd]);
+  useLayoutEffect(stayAtEnd, [shown, stayAtEnd]);
 
   // A message of one's own is always worth seeing.
   const mine = shown.at(-1)?.kind === 'message' && shown.at(-1)?.key;
@@ -71,6 +82,7 @@ function Rows(): JSX.Element {
     const view = list.current;
     if (!view) return;
     stuck.current = view.scrollSize - offset - view.viewportSize < NEAR;
+    left.current = offset;
     setAway(!stuck.current);
     if (offset < PAGE_AHEAD && !stuck.current) void loadOlder();
   }, []);
@@ -82,8 +94,8 @@ function Rows(): JSX.Element {
           {paging ? t('loadingOlder') : ''}
         </p>
       )}
-      <div class="rows" role="log" aria-live="off" aria-label={t('conversation')} tabIndex={0}>
-        <Virtualizer ref={list} data={shown} bufferSize={AHEAD} shift={prepended} onScroll={onScroll} onResize={() => stuck.current && toEnd()}>
+      <div ref={scroller} class="rows" role="log" aria-live="off" aria-label={t('conversation')} tabIndex={0}>
+        <Virtualizer ref={list} data={shown} bufferSize={AHEAD} shift={prepended} onScroll={onScroll} onResize={stayAtEnd}>
           {(row: Row) => (
             <div key={row.key} class="row">
               <RowView row={row} />
