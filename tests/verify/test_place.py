@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sidekeep.store import place
+from support.damage import sidekeep
 from support.stores import temporary_store
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -118,6 +119,17 @@ def test_the_panel_is_told(tmp_path: Path) -> None:
         host = store.open()
         assert "warnings" not in host.seen("store.ready")[0]
         assert "warnings" not in host.query("storage.status")
+
+
+def test_the_shell_is_told(tmp_path: Path) -> None:
+    """`sidekeep status` says it to people and to scripts, and `doctor` beside what it finds."""
+    state = tmp_path / "Nextcloud" / "state"
+    with temporary_store(state) as store:
+        store.open()
+        assert "synchronises" in sidekeep(state, "status").stdout
+        told = json.loads(sidekeep(state, "status", "--json").stdout)["warnings"]
+        assert [warning["code"] for warning in told] == ["synced_folder"]
+        assert told[0]["message"] in json.loads(sidekeep(state, "doctor", "--json").stdout)["notes"]
 
 
 def test_nobody_waits(tmp_path: Path) -> None:

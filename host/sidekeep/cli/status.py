@@ -11,7 +11,7 @@ from sidekeep.cli.options import Json, State, places, shown
 from sidekeep.cli.outcome import Status, emit, say, status_of
 from sidekeep.model.errors import SidekeepError
 from sidekeep.model.places import Places
-from sidekeep.store import figures, quota
+from sidekeep.store import figures, place, quota
 
 
 def status(*, state: State = None, json: Json = False) -> int:
@@ -36,6 +36,7 @@ def _report(where: Places) -> dict[str, Any]:
         "runner": None if runner is None else _who(runner),
         "store": None,
         "lastBackup": _last_backup(where),
+        "warnings": place.warnings(where.state),
     }
     if not exists(where):
         return report
@@ -91,6 +92,8 @@ def _print(report: dict[str, Any]) -> None:
         say(f"Store: none yet in {shown(report['state'])}")
     else:
         say(f"Store: {shown(store['path'])}, {_size(store['databaseBytes'])} and {_size(store['logBytes'])} of log")
+    for warning in report["warnings"]:
+        say(f"Warning: {warning['message']}")
     if "error" in report:
         say(f"It cannot be read: {report['error']['message']}")
     if "counts" in report:

@@ -11,6 +11,7 @@ from sidekeep.install import receipt as receipts
 from sidekeep.install.chain import Broken
 from sidekeep.install.install import Request, program_folder
 from sidekeep.install.machine import Machine
+from sidekeep.store import place
 from sidekeep.wire.origins import EXTENSION_ID
 
 T = TypeVar("T")
@@ -53,7 +54,8 @@ def examine(machine: Machine, state: Path, names: tuple[str, ...] = (), *, syste
     Raises InvalidCommand for a name that is no browser.
     """
     receipt = receipts.load(program_folder(machine, state, system=system))
-    report = Report(ok=False, state=str(state), notes=browsers.warnings(machine))
+    notes = [*browsers.warnings(machine), *(warning["message"] for warning in place.warnings(str(state)))]
+    report = Report(ok=False, state=str(state), notes=notes)
     manifests = [(Path(entry.path), entry.browsers) for entry in receipt.files("manifest")]
     for name in names:
         browser = browsers.named(name, machine)
