@@ -1,5 +1,6 @@
 """The quota: what goes, in which order, what never goes, and who hears of it (A9, E53)."""
 
+import base64
 import hashlib
 import time
 from typing import Any
@@ -206,3 +207,42 @@ def test_a_read_counts_for_the_next_process(store: Store, host: HostClient, how:
     until_under_the_limit(again)
     assert evicted(again) == {second}
     assert state(again, first) == state(again, third) == "stored"
+
+
+def test_each_branch_and_fork_keeps_its_files(store: Store, host: HostClient) -> None:
+    """E52: after a fork, the end of the original, an eviction and a restart each file opens or is a tombstone."""
+    thread = host.ack("thread.create")["threadId"]
+    mine = made(200 * 1024, seed=50)
+    uploaded = upload(host, mine, threadId=thread)
+    seen = captured(host, 0, threadId=thread, meta={"title": "seen"})
+    payload = {"content": [{"type": "text", "text": "both"}], "attachmentIds": [uploaded, seen]}
+    node = host.ack("node.append", threadId=thread, nodeType="user_message", payload=payload)["nodeId"]
+    fork = host.ack("thread.fork", threadId=thread, atNodeId=node)["threadId"]
+    host.ack("thread.delete", threadId=thread, purge=True)
+    for seed in range(1, 4):
+        captured(host, seed)
+    until_under_the_limit(host)
+    host.close()
+    again = store.open()
+    (copy,) = again.query("thread.subscribe", threadId=fork)["nodes"]
+    assert copy["evicted"] is True
+    file, tombstone = copy["payload"]["attachmentIds"]
+    assert read_back(again, file) == mine
+    listed = {one["id"]: one for one in again.query("attachment.list", threadId=fork)["attachments"]}
+    gone = listed[tombstone]
+    assert (gone["evicted"], gone["size"], gone["meta"]) == (True, 300 * 1024, {"title": "seen"})
+    assert gone["sha256"] == hashlib.sha256(made(300 * 1024, seed=0)).hexdigest()
+
+
+def test_what_cannot_be_stored_fails_alone(host: HostClient) -> None:
+    """E7: an attachment that is too large is refused, and nothing else of the thread changes."""
+    thread = host.ack("thread.create", title="stays")["threadId"]
+    host.ack("node.append", threadId=thread, nodeType="user_message", payload=text("stays"))
+    before = host.query("thread.subscribe", threadId=thread)
+    over = {"kind": "file", "mime": "video/mp4", "provenance": "user", "trust": "trusted", "threadId": thread}
+    assert host.refused("attachment.begin", size=64 * MIB + 1, **over)["code"] == "too_large"
+    attachment = host.ack("attachment.begin", size=10, **over)["attachmentId"]
+    too_much = base64.b64encode(bytes(11)).decode()
+    assert host.refused("attachment.chunk", attachmentId=attachment, index=0, data=too_much)["code"] == "too_large"
+    assert host.query("thread.subscribe", threadId=thread) == before
+    assert len(host.query("thread.list")["threads"]) == 1
