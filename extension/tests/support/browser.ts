@@ -76,6 +76,14 @@ export function install(): void {
   Object.defineProperty(HTMLElement.prototype, 'scrollHeight', { configurable: true, get: () => 20 });
   Object.defineProperty(HTMLElement.prototype, 'offsetHeight', { configurable: true, get: () => 600 });
   HTMLElement.prototype.scrollTo = () => undefined;
+  // A scroller tells that it was scrolled, and stands at its end when it is sent beyond.
+  Object.defineProperty(HTMLElement.prototype, 'scrollTop', {
+    configurable: true,
+    get: () => 0,
+    set(this: HTMLElement) {
+      queueMicrotask(() => this.dispatchEvent(new Event('scroll')));
+    },
+  });
   HTMLDialogElement.prototype.showModal = function showModal(this: HTMLDialogElement) {
     this.open = true;
     this.querySelector<HTMLElement>('[autofocus], button, input')?.focus();
