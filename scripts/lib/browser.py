@@ -1,6 +1,7 @@
 """A real Chromium with the extension loaded, and its real side panel as a page that Playwright can drive."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -100,12 +101,16 @@ class Chromium:
         return next(page for page in connected.contexts[0].pages if self._is_panel(page.url))
 
     def close_panel(self, panel: Page) -> None:
-        """Presses the toolbar button again."""
+        """Closes the panel and waits until it has gone."""
         session = self._session()
-        session.send("Extensions.triggerAction", {"id": self.extension_id, "targetId": self._tab(session)})
+        with contextlib.suppress(PlaywrightError):  # it goes before it can answer
+            panel.evaluate("() => window.close()")
+        end = time.monotonic() + PANEL_SECONDS
+        while any(self._is_panel(target["url"]) for target in session.send("Target.getTargets")["targetInfos"]):
+            if time.monotonic() > end:
+                raise PlaywrightError("the side panel did not close")
+            self.page.wait_for_timeout(20)
         session.detach()
-        if not panel.is_closed():
-            panel.wait_for_event("close")
 
     def _tab(self, session: CDPSession) -> str:
         """The tab of the current page; the button belongs to a tab, not to the page in it."""

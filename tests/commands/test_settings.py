@@ -325,3 +325,10 @@ def test_the_shell_sees_what_the_panel_saved(store: Store) -> None:
         timeout=60,
     )
     assert str(desk.process.pid) in done.stdout, done.stderr
+
+
+def test_the_local_model_says_whether_its_parts_are_here(port: HostClient) -> None:
+    """The panel offers extracts and names the command where they are not; other kinds need no parts."""
+    listed = {connection["id"]: connection for connection in port.query("connection.list")["connections"]}
+    assert listed["local"]["installed"] is True
+    assert "installed" not in listed["extract"]

