@@ -53,5 +53,5 @@ def wait_for_answer(panel: Page, number: int, seconds: float = ANSWER_SECONDS) -
 
 
 def titles(panel: Page) -> list[str]:
-    """The titles in the thread list."""
-    return [text.strip().splitlines()[0] for text in part(panel, "thread-item").all_inner_texts() if text.strip()]
+    """The titles in the thread list, which a narrow panel keeps out of sight."""
+    return [text.strip() for text in part(panel, "thread-item").locator(".name").all_text_contents()]
