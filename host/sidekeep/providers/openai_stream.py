@@ -1,6 +1,5 @@
 """What a chat completion's chunks add up to: deltas at once, tool calls and the end once the stream is whole."""
 
-import json as stdlib_json
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +20,7 @@ from sidekeep.providers.base import (
     UsageReport,
 )
 from sidekeep.providers.faults import Redactor
-from sidekeep.providers.pieces import ThinkTags, WholeCharacters
+from sidekeep.providers.pieces import ThinkTags, WholeCharacters, read_json
 
 _STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -218,5 +217,4 @@ def _read(data: str) -> _Chunk:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        # Half a surrogate pair is valid JSON, which msgspec refuses.
-        return msgspec.convert(stdlib_json.loads(data), _Chunk)
+        return msgspec.convert(read_json(data), _Chunk)

@@ -1,8 +1,20 @@
 """Text that comes in pieces: whole characters only, and thinking told from answer by its tags."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 
 from sidekeep.providers.base import ReasoningDelta, TextDelta
+
+
+def read_json(text: str) -> Any:
+    """A JSON value. Half a surrogate pair is valid JSON, which msgspec refuses. Raises ValueError."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return json.loads(text)
 
 
 class WholeCharacters:
