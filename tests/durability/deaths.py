@@ -69,7 +69,7 @@ def kill_sweep(bench: Path, count: int, seed: int) -> tuple[int, int]:
         moment = time.monotonic() + 0.25 + dice.random() * 0.5
         stories = [heard(process, moment) for process in pair]
         killed += 2
-        product = Product(Places(str(state)), seed=seed + killed)
+        product = Product(Places(str(state)), seed=None)
         try:
             for sent, answered in stories:
                 check(product, sent, answered)
@@ -87,7 +87,7 @@ def two_writers(bench: Path, seconds: float, seed: int) -> int:
     pair = [start(state, seed + number, seconds) for number in range(2)]
     stories = [process.communicate()[0] for process in pair]
     commands = nodes = 0
-    product = Product(Places(str(state)), seed=99)
+    product = Product(Places(str(state)), seed=None)
     try:
         for story in stories:
             lines = [json.loads(line) for line in story.splitlines()]

@@ -10,7 +10,7 @@ from sidekeep.commands.context import Context
 from sidekeep.host.dispatch import handler
 from sidekeep.host.request import COMMAND, Request
 from sidekeep.model.errors import SidekeepError
-from sidekeep.model.ids import IdSource
+from sidekeep.model.ids import IdSource, new_id
 from sidekeep.model.places import Places
 from sidekeep.store.doorway import Doorway, Unit
 from sidekeep.store.opener import Store, open_store
@@ -54,16 +54,17 @@ class Product:
         places: Places,
         *,
         vfs: str | None = None,
-        seed: int = 1,
+        seed: int | None = 1,
         clock: Callable[[], int] | None = None,
         answered: Callable[[list[Op], list[Answer]], None] = lambda _ops, _answers: None,
     ) -> None:
-        """`answered` is called with each group's ops and answers, when a host would write them."""
+        """`seed` makes the ids (None: as the product makes them). `answered` is called with each group's ops and
+        answers, when a host would write them."""
         self.places = places
         self.store: Store = open_store(places, vfs=vfs)
         self.lines: list[str] = []
         self.clock = clock or Clock()
-        self.doorway = Doorway(self.store, self.clock, make_ids(seed), self.lines.append)
+        self.doorway = Doorway(self.store, self.clock, new_id if seed is None else make_ids(seed), self.lines.append)
         self._answered = answered
 
     def group(self, ops: list[Op]) -> list[Answer]:

@@ -23,7 +23,7 @@ def tell(what: str, value: Any) -> None:
 
 
 def main(state: str, seed: int, seconds: float) -> None:
-    product = Product(Places(state), seed=seed, clock=now_ms)
+    product = Product(Places(state), seed=None, clock=now_ms)
     end = time.monotonic() + seconds
     batch = 0
     while time.monotonic() < end:
@@ -31,7 +31,8 @@ def main(state: str, seed: int, seconds: float) -> None:
         for op in _fresh(commands(seed * 100_003 + batch, 12)):
             tell("sent", op)
             answer = product.do(op)
-            tell("answered", [op["submissionId"], answer["type"], answer.get("code")])
+            fault = f"{answer['code']}: {answer['message']}; {product.lines[-3:]}" if "code" in answer else None
+            tell("answered", [op["submissionId"], answer["type"], fault])
         product.idle()
     product.close()
 

@@ -5,12 +5,14 @@ SELECT k, CAST(id AS BLOB), leaf, next_seq, archived FROM threads ORDER BY k
 SELECT k FROM nodes WHERE k >= ? ORDER BY k LIMIT 1
 
 -- name: nodes
-SELECT n.k, CAST(n.id AS BLOB), n.parent, CAST(n.type AS BLOB), n.ts, CAST(n.digest AS BLOB), CAST(n.payload AS BLOB),
+SELECT n.k, coalesce(CAST(n.id AS BLOB), x''), iif(typeof(n.parent) IN ('integer', 'null'), n.parent, 0),
+  coalesce(CAST(n.type AS BLOB), x''), n.ts, coalesce(CAST(n.digest AS BLOB), x''), coalesce(CAST(n.payload AS BLOB), x''),
   CAST(p.id AS BLOB), CAST(p.digest AS BLOB)
 FROM nodes n LEFT JOIN nodes p ON p.k = n.parent WHERE n.k > ? AND n.k < ? ORDER BY n.k
 
 -- name: node
-SELECT n.k, CAST(n.id AS BLOB), n.parent, CAST(n.type AS BLOB), n.ts, CAST(n.digest AS BLOB), CAST(n.payload AS BLOB)
+SELECT n.k, coalesce(CAST(n.id AS BLOB), x''), iif(typeof(n.parent) IN ('integer', 'null'), n.parent, 0),
+  coalesce(CAST(n.type AS BLOB), x''), n.ts, coalesce(CAST(n.digest AS BLOB), x''), coalesce(CAST(n.payload AS BLOB), x'')
 FROM nodes n WHERE n.k = ?
 
 -- name: link
