@@ -15,7 +15,7 @@ from sidekeep.model.errors import InvalidCommand
 from sidekeep.model.ids import new_id
 from sidekeep.model.places import Places
 from sidekeep.store import secrets
-from sidekeep.store.bell import HAS_BELL, Bell
+from sidekeep.store.bell import announce
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import open_store
 from sidekeep.store.tx import Tx
@@ -142,12 +142,7 @@ def _change(where: Places, work: Callable[[Tx], After]) -> None:
         after = doorway.run(work)
         if after is not None:
             after()
-    if HAS_BELL:
-        bell = Bell(where, "cli")
-        try:
-            bell.ring()
-        finally:
-            bell.close()
+    announce(where)
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def _open(
     from sidekeep.host.presence import Presence, remove_the_dead
     from sidekeep.model.clock import now_ms
     from sidekeep.store import place
-    from sidekeep.store.bell import HAS_BELL, Bell
+    from sidekeep.store.bell import open_bell
     from sidekeep.store.doorway import Doorway
     from sidekeep.store.opener import open_store
 
@@ -91,12 +91,7 @@ def _open(
         notices.end()
     doorway = Doorway(store, log=log)
     clients = Clients()
-    bell = None
-    if HAS_BELL:
-        try:
-            bell = Bell(places, str(about["instanceId"]))
-        except OSError as error:
-            log(f"no bell ({error}); changes of other processes are heard by polling")
+    bell = open_bell(places, str(about["instanceId"]), log)
     presence = Presence(places, str(about["instanceId"]), str(about["version"]), origin)
     remove_the_dead(places)
     election = Election(

@@ -122,12 +122,12 @@ def _run(places: Places, lock: int, release: Callable[[], None], log: LogFile, i
     from sidekeep import __version__
     from sidekeep.runner.loop import Runner
     from sidekeep.store import locks
-    from sidekeep.store.bell import HAS_BELL, Bell
+    from sidekeep.store.bell import open_bell
     from sidekeep.store.doorway import Doorway
     from sidekeep.store.opener import open_store
 
     store = open_store(places)
-    bell = Bell(places, "runner") if HAS_BELL else None
+    bell = open_bell(places, "runner", log)
 
     async def serve() -> int:
         runner = Runner(

@@ -6,6 +6,7 @@ It carries nothing; who hears it reads the store. Where there are no Unix datagr
 import os
 import sys
 from _thread import allocate_lock
+from collections.abc import Callable
 
 from sidekeep.model.places import Places
 
@@ -28,7 +29,11 @@ class Bell:
         self._lock = allocate_lock()
         self.socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
         self.socket.setblocking(True)
-        self.socket.bind(self._own)
+        try:
+            self.socket.bind(self._own)
+        except OSError:
+            self.socket.close()
+            raise
         os.chmod(self._own, 0o600)
         self._out = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
         self._out.setblocking(False)
@@ -78,10 +83,22 @@ class Bell:
         _remove(self._own)
 
 
+def open_bell(places: Places, name: str, log: Callable[[str], None] = lambda _line: None) -> Bell | None:
+    """A bell, or None where there are none or no socket can be made (a folder whose path is too long for one, say):
+    then its process polls."""
+    if not HAS_BELL:
+        return None
+    try:
+        return Bell(places, name)
+    except OSError as error:
+        log(f"no bell ({error}); changes of other processes are heard by polling")
+        return None
+
+
 def announce(places: Places) -> None:
     """Ring once, for a process that does not listen; where there are no bells, the others poll."""
-    if HAS_BELL:
-        bell = Bell(places, "cli")
+    bell = open_bell(places, "cli")
+    if bell is not None:
         try:
             bell.ring()
         finally:
