@@ -121,6 +121,7 @@ def _submit(thread: str) -> dict[str, object]:
 def _host(state: Path) -> Iterator[PipeHost]:
     with PipeHost(state) as host:
         host.open()
-        # The log is given its full size while nobody waits.
+        # A search has the index caught up; the log is given its full size while nobody waits.
+        host.ask({"type": "thread.search", "query": "message"})
         time.sleep(1)
         yield host

@@ -6,7 +6,7 @@ SELECT k, id, ts FROM nodes n WHERE k > ?1 AND k < ?2 AND NOT deleted
       SELECT c.k, c.deleted OR c.type IN ('turn_context', 'interaction_response') FROM nodes c WHERE c.parent = n.k
       UNION ALL
       SELECT c.k, c.deleted OR c.type IN ('turn_context', 'interaction_response')
-      FROM below JOIN nodes c ON c.parent = below.k WHERE below.hidden AND c.k > below.k
+      FROM below JOIN nodes c ON c.parent = below.k WHERE below.hidden AND +c.k > below.k
     )
     SELECT 1 FROM below WHERE NOT hidden
   )
@@ -17,6 +17,6 @@ WITH RECURSIVE below (k, hidden) AS (
   SELECT c.k, c.deleted OR c.type IN ('turn_context', 'interaction_response') FROM nodes c WHERE c.parent = ?1
   UNION ALL
   SELECT c.k, c.deleted OR c.type IN ('turn_context', 'interaction_response')
-  FROM below JOIN nodes c ON c.parent = below.k WHERE below.hidden AND c.k > below.k
+  FROM below JOIN nodes c ON c.parent = below.k WHERE below.hidden AND +c.k > below.k
 )
 SELECT count(*) FROM below WHERE NOT hidden

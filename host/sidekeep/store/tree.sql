@@ -46,12 +46,13 @@ WITH RECURSIVE up (k, parent, type, deleted) AS (
 SELECT k, parent, type, deleted FROM up
 
 -- name: kids
+-- The plus keeps a lookup by parent from becoming a walk over all later rows.
 WITH RECURSIVE kids (anchor, k, id, hidden) AS (
   SELECT n.parent, n.k, n.id, n.deleted OR n.type IN ('turn_context', 'interaction_response')
   FROM json_each(?1) a JOIN nodes n ON n.parent = a.value
   UNION ALL
   SELECT kids.anchor, n.k, n.id, n.deleted OR n.type IN ('turn_context', 'interaction_response')
-  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden AND n.k > kids.k
+  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden AND +n.k > kids.k
 )
 SELECT anchor, k, id FROM kids WHERE NOT hidden ORDER BY anchor, k
 
@@ -61,7 +62,7 @@ WITH RECURSIVE kids (k, id, hidden) AS (
   FROM nodes WHERE parent IS NULL AND k > ?1 AND k < ?2
   UNION ALL
   SELECT n.k, n.id, n.deleted OR n.type IN ('turn_context', 'interaction_response')
-  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden AND n.k > kids.k
+  FROM kids JOIN nodes n ON n.parent = kids.k WHERE kids.hidden AND +n.k > kids.k
 )
 SELECT k, id FROM kids WHERE NOT hidden ORDER BY k
 
