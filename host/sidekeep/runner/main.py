@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = _options(sys.argv[1:] if argv is None else argv)
     except ValueError as error:
-        print(f"{error}\n{USAGE}", file=sys.stderr)  # noqa: T201 - a command's own words
+        sys.stderr.write(f"{error}\n{USAGE}\n")
         return 2
     os.umask(0o077)
     places = Places(options.get("state")).make()
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     lock = _take_lock(places, options.get("lock-fd"))
     if lock is None:
         if foreground:
-            print(LIVES, file=sys.stderr)  # noqa: T201
+            sys.stderr.write(LIVES + "\n")
         return 3
     return _serve(places, lock, log, float(options.get("idle-seconds", RUNNER_IDLE_MS / 1000)))
 
