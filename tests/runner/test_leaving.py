@@ -113,6 +113,9 @@ def test_a_second_one_by_hand_says_that_one_lives(running_store: Store) -> None:
             assert second.returncode == 3
         assert b"Another runner works on this store already" in said
         assert runner_of(running_store.state) == first.pid
+        host = running_store.open()
+        host.ack("turn.submit", threadId=host.ack("thread.create")["threadId"], input=text("Hello"), overrides=EXTRACT)
+        host.event("thread.updated", where=lambda e: e["patch"].get("status") == "done")
         first.send_signal(signal.SIGTERM)
         assert first.wait(10) == 0
         first.communicate()
