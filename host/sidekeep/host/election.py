@@ -61,6 +61,9 @@ class Election:
                         self._log("an older runner was asked to leave")
                         self._ring()
                     return None
+                # No runner lives while we have it shared: what a dead one said of itself goes before the lock is
+                # taken for the next one, of which it would be read.
+                _remove(self._places.runner_lock + ".json")
                 if locks.lock(fd, locks.EXCLUSIVE, wait=False):
                     return self._try_to_start(fd)
                 locks.unlock(fd)
@@ -87,8 +90,6 @@ class Election:
         if wait > 0:
             self._log(f"runners died before their first commit; the next start is in {wait:.0f} s")
             return wait
-        # What a dead runner said of itself is not said of the next one while that starts.
-        _remove(self._places.runner_lock + ".json")
         os.set_inheritable(fd, True)
         command = [*runner_command(), "--lock-fd", str(fd), "--state", self._places.state]
         environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
