@@ -15,6 +15,8 @@ from lib.checkout import EXTENSION, LOGS, PYTHON, ROOT, clean_environment, progr
 from lib.steps import Fault, Log, fail, say
 
 PYTEST = r"^=*\s*(no tests ran|\d+ (passed|failed|errors?|deselected)\b).* in [\d.]+s"
+FAILED_TESTS = 1  # pytest's status for tests that failed, unlike its own faults
+FEW = 3
 CORES = str(min(os.cpu_count() or 2, 4))
 
 
@@ -48,6 +50,14 @@ def parts(*, full: bool) -> list[Part]:
     ]
 
 
+def _again(part: Part) -> Part | None:
+    """What runs the tests alone that have just failed."""
+    if "pytest" not in part.words:
+        return None
+    words = [str(PYTHON), "-m", "pytest", "-p", "no:xdist", "--last-failed", "--last-failed-no-failures", "none"]
+    return Part(f"{part.name}, again", words, part.summary)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How one check went."""
@@ -79,12 +89,23 @@ def main() -> int:
     except Fault as fault:
         return fail(fault, log)
     chosen = [part for part in parts(full=wanted.full) if not wanted.only or part.name in wanted.only]
-    outcomes = [_run(part, browser) for part in chosen]
+    outcomes = [_run(part, browser, _again(part)) for part in chosen]
     return _close(outcomes, time.monotonic() - started)
 
 
-def _run(part: Part, browser: str) -> Outcome:
-    """Runs one check with its output shown and kept."""
+def _once_more(part: Part, browser: str, failed: list[str], seconds: float) -> Outcome:
+    """The few tests that failed, by themselves: one that passes now is named as unsteady, not forgotten."""
+    second = _run(part, browser)
+    unsteady = [f"unsteady, passed when run again: {name}" for name in failed] if second.status == 0 else []
+    return Outcome(part, second.status, [*second.summary, *unsteady], seconds + second.seconds, second.log)
+
+
+def _failed(lines: Sequence[str]) -> list[str]:
+    return [line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+
+
+def _run(part: Part, browser: str, again: Part | None = None) -> Outcome:
+    """Runs one check with its output shown and kept; `again` is what runs when a few tests failed."""
     say(f"\n── {part.name}")
     started = time.monotonic()
     path = LOGS / f"test-{part.name.replace(',', '').replace(' ', '-')}.log"
@@ -109,6 +130,8 @@ def _run(part: Part, browser: str) -> Outcome:
             kept.write(line)
             lines.append(line.rstrip())
         status = process.wait()
+    if again is not None and status == FAILED_TESTS and len(_failed(lines)) <= FEW:
+        return _once_more(again, browser, _failed(lines), time.monotonic() - started)
     summary = [line for line in lines if re.search(part.summary, line)]
     if not summary and status == 0 and part.quiet_success:
         summary = [part.quiet_success]
