@@ -98,6 +98,9 @@ def _messages(request: ModelRequest) -> list[dict[str, Any]]:
             found[-1]["content"] += content
         else:
             found.append({"role": role, "content": content})
+    if found and found[0]["role"] == "assistant":
+        # The endpoint wants the user to begin; a conversation that was appended to need not.
+        found.insert(0, {"role": "user", "content": [{"type": "text", "text": "(The assistant spoke first.)"}]})
     return found
 
 
