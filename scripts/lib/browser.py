@@ -100,6 +100,19 @@ class Chromium:
         connected = self._playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}")
         return next(page for page in connected.contexts[0].pages if self._is_panel(page.url))
 
+    def press(self) -> None:
+        """Presses the toolbar button beside the current page."""
+        session = self._session()
+        session.send("Extensions.triggerAction", {"id": self.extension_id, "targetId": self._tab(session)})
+        session.detach()
+
+    def workers(self) -> set[str]:
+        """The extension's workers that run, by their targets; a press while none does can end the whole browser."""
+        session = self._session()
+        targets = session.send("Target.getTargets")["targetInfos"]
+        session.detach()
+        return {str(target["targetId"]) for target in targets if self._is_worker(target)}
+
     def close_panel(self, panel: Page) -> None:
         """Closes the panel and waits until it has gone."""
         session = self._session()
@@ -129,6 +142,10 @@ class Chromium:
 
     def _is_panel(self, url: str) -> bool:
         return url.startswith(f"chrome-extension://{self.extension_id}/") and "sidepanel" in url
+
+    def _is_worker(self, target: dict[str, Any]) -> bool:
+        worker: bool = target["type"] == "service_worker"
+        return worker and str(target["url"]).startswith(f"chrome-extension://{self.extension_id}/")
 
     def close(self) -> None:
         """Closes the browser as a person does."""

@@ -38,6 +38,8 @@ def test_paging_back_through_a_long_conversation_keeps_the_place(desk: Desk, pag
     with host(desk.state) as client:
         thread = conversation(client, "Long", MESSAGES)
     panel = desk.panel(page_address)
+    # High enough that a row is still drawn after it went down by one step.
+    panel.set_viewport_size({"width": 420, "height": 900})
     began = time.monotonic()
     open_thread(panel, thread)
     expect(panel.get_by_text(f"Answer {MESSAGES}.")).to_be_visible()

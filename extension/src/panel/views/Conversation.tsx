@@ -11,9 +11,8 @@ import { ApprovalCard, EndedCard, InteractionCard, QueuedCard, RecoveryCard } fr
 import { EmptyChat, MissingChat } from './EmptyChat';
 import { Icon } from './Icon';
 import { Message } from './Message';
+import { isNear, movedUp, type Standing, watchHands } from './stickiness';
 
-/** So near to an end counts as being there. */
-const NEAR = 80;
 const PAGE_AHEAD = 600;
 /** Drawn beyond the window on each side: quick scrolling meets no empty rows. */
 const AHEAD = 600;
@@ -44,8 +43,15 @@ function Rows(): JSX.Element {
   const list = useRef<VirtualizerHandle>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
-  /** Where we last left the scroller. */
-  const left = useRef(0);
+  /** How the scroller last stood. */
+  const left = useRef<Standing>({ offset: 0, size: 0, window: 0 });
+  const handsOn = useRef<() => boolean>(() => false);
+  useEffect(() => {
+    if (!scroller.current) return;
+    const watch = watchHands(scroller.current);
+    handsOn.current = watch.handsOn;
+    return watch.stop;
+  }, []);
   const [away, setAway] = useState(false);
   const first = useRef(shown[0]?.key);
   const prepended = first.current !== undefined && shown[0]?.key !== first.current && shown.some((row) => row.key === first.current);
@@ -58,14 +64,13 @@ function Rows(): JSX.Element {
     const element = scroller.current;
     if (!element) return;
     element.scrollTop = element.scrollHeight;
-    left.current = element.scrollTop;
+    left.current = standing(element);
   }, []);
   const stayAtEnd = useCallback(() => {
     const element = scroller.current;
     if (!element || !stuck.current) return;
-    // Somebody has scrolled up, and the event of it has not come yet.
-    const up = element.scrollTop < left.current - 2 && element.scrollHeight - element.scrollTop - element.clientHeight >= NEAR;
-    if (!up) toEnd();
+    // Somebody may have scrolled up, and the event of it has not come yet.
+    if (!movedUp(left.current, standing(element), handsOn.current())) toEnd();
   }, [toEnd]);
   useLayoutEffect(stayAtEnd, [shown, stayAtEnd]);
 
@@ -79,13 +84,19 @@ function Rows(): JSX.Element {
   }, [mine, lastIsMine, toEnd]);
 
   const onScroll = useCallback((offset: number) => {
-    const view = list.current;
-    if (!view) return;
-    stuck.current = view.scrollSize - offset - view.viewportSize < NEAR;
-    left.current = offset;
+    const element = scroller.current;
+    if (!element) return;
+    const now = standing(element);
+    if (stuck.current && !isNear(now) && !movedUp(left.current, now, handsOn.current())) {
+      // The rows have grown beneath it.
+      toEnd();
+      return;
+    }
+    stuck.current = isNear(now);
+    left.current = now;
     setAway(!stuck.current);
     if (offset < PAGE_AHEAD && !stuck.current) void loadOlder();
-  }, []);
+  }, [toEnd]);
 
   return (
     <div class="stream">
@@ -120,6 +131,10 @@ function Rows(): JSX.Element {
       )}
     </div>
   );
+}
+
+function standing(element: HTMLElement): Standing {
+  return { offset: element.scrollTop, size: element.scrollHeight, window: element.clientHeight };
 }
 
 function isOwn(row: Row | undefined): boolean {
