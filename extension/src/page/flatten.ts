@@ -1,47 +1,106 @@
-// A copy of the document as the eye sees it: shadow trees opened, what is hidden or no text left out.
-const DROPPED = 'script,style,noscript,template,link,meta,iframe,object,embed,canvas,svg,dialog:not([open])';
+// A copy of the document as the eye sees it: shadow trees and frames opened, what is hidden or no text left out.
+const DROPPED = 'script,style,noscript,template,link,meta,object,embed,svg,canvas,dialog:not([open])';
+const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame']);
+
+/** Marks in the copy what the page's styles say and the element's name does not. */
+export const APART = 'data-sidekeep-apart';
+/** Stands where a frame of another site was, which cannot be read from here. */
+export const CLOSED_FRAME = 'data-sidekeep-frame';
+
+interface Copying {
+  readonly owner: Document;
+  /** Inside of what is folded up: styles say that it is not seen, but it is one click away. */
+  readonly folded: boolean;
+}
 
 /** Copies of `document` are inert: nothing in them loads or runs. */
 export function flatClone(source: Document): Document {
   const copy = source.implementation.createHTMLDocument(source.title);
-  const { baseURI } = source;
   const base = copy.createElement('base');
-  base.href = baseURI;
+  base.href = source.baseURI;
   copy.head.append(base);
-  if (source.body) copyInto(source.body, copy.body, copy);
-  for (const element of copy.body.querySelectorAll(DROPPED)) element.remove();
+  if (source.body) copyInto(source.body, copy.body, { owner: copy, folded: false });
   return copy;
 }
 
-function copyInto(from: Element | ShadowRoot, to: Element, owner: Document): void {
-  for (const child of from.childNodes) copyNode(child, to, owner);
+function copyInto(from: ParentNode & Node, to: Element, copying: Copying): void {
+  for (const child of from.childNodes) copyNode(child, to, copying);
 }
 
-function copyNode(node: Node, to: Element, owner: Document): void {
+// Nodes of a frame are of other classes than ours: `instanceof` would not know them.
+const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.ELEMENT_NODE;
+
+function copyNode(node: Node, to: Element, copying: Copying): void {
   if (node.nodeType === Node.TEXT_NODE) {
-    to.append(node.nodeValue ?? '');
+    if (isSeen(node.parentElement)) to.append(node.nodeValue ?? '');
     return;
   }
-  if (!(node instanceof Element)) return;
+  if (!isElement(node)) return;
   // A slot stands for what was put into it.
-  if (node instanceof HTMLSlotElement && node.getRootNode() instanceof ShadowRoot) {
-    const assigned = node.assignedNodes();
-    for (const each of assigned.length > 0 ? assigned : node.childNodes) copyNode(each, to, owner);
+  if (node.localName === 'slot' && node.getRootNode().nodeType === Node.DOCUMENT_FRAGMENT_NODE) {
+    const assigned = (node as HTMLSlotElement).assignedNodes();
+    for (const each of assigned.length > 0 ? assigned : node.childNodes) copyNode(each, to, copying);
     return;
   }
-  if (isHidden(node)) return;
-  const copy = owner.importNode(node, false);
+  if (node.matches(DROPPED) || isHidden(node, copying.folded)) return;
+  if (FRAMES.has(node.localName)) {
+    copyFrame(node as HTMLIFrameElement, to, copying);
+    return;
+  }
+  const copy = copying.owner.importNode(node, false);
+  if (isApart(node)) copy.setAttribute(APART, '');
   to.append(copy);
-  copyInto(node.shadowRoot ?? node, copy, owner);
+  const folded = copying.folded || (node.localName === 'details' && !(node as HTMLDetailsElement).open);
+  copyInto(shadowOf(node) ?? node, copy, folded === copying.folded ? copying : { ...copying, folded });
 }
 
-function isHidden(element: Element): boolean {
-  if (element.matches(DROPPED)) return true;
+function copyFrame(frame: HTMLIFrameElement, to: Element, copying: Copying): void {
+  const section = copying.owner.createElement('section');
+  const inner = contentOf(frame);
+  if (inner?.body) copyInto(inner.body, section, { ...copying, folded: false });
+  else section.setAttribute(CLOSED_FRAME, frame.src);
+  to.append(section);
+}
+
+/** The document in a frame; null for one of another site. */
+export function contentOf(frame: HTMLIFrameElement | HTMLFrameElement): Document | null {
+  try {
+    return frame.contentDocument;
+  } catch {
+    return null;
+  }
+}
+
+/** Extensions may also look into closed shadow trees. */
+function shadowOf(element: HTMLElement): ShadowRoot | null {
+  return element.shadowRoot ?? globalThis.chrome?.dom?.openOrClosedShadowRoot?.(element) ?? null;
+}
+
+function isHidden(element: HTMLElement, folded: boolean): boolean {
   if (element.getAttribute('aria-hidden') === 'true' && !element.matches('pre,code,table')) return true;
+  if (folded) return styleOf(element)?.display === 'none';
   return typeof element.checkVisibility === 'function' && !element.checkVisibility() && !hasContents(element);
 }
 
 /** `display: contents` boxes are no boxes, but what is in them is seen. */
 function hasContents(element: Element): boolean {
-  return getComputedStyle(element).display === 'contents';
+  return styleOf(element)?.display === 'contents';
+}
+
+/** `visibility` alone can be taken back by what is inside, so it is asked where the text is. */
+function isSeen(parent: Element | null): boolean {
+  return parent === null || !/^(hidden|collapse)$/.test(styleOf(parent)?.visibility ?? '');
+}
+
+const INLINE = 'a,abbr,b,bdi,bdo,button,cite,code,data,del,em,i,ins,kbd,label,mark,q,s,samp,small,span,strong,sub,sup,time,u,var';
+
+/** An element that flows with the text by its name, but stands apart by its style (the cells of a flex box, say). */
+function isApart(element: Element): boolean {
+  if (!element.matches(INLINE) && !element.localName.includes('-')) return false;
+  const display = styleOf(element)?.display ?? 'inline';
+  return !/^(inline|contents|ruby|none|$)/.test(display);
+}
+
+function styleOf(element: Element): CSSStyleDeclaration | undefined {
+  return element.ownerDocument.defaultView?.getComputedStyle(element);
 }

@@ -1,39 +1,97 @@
 // Runs inside a page: its readable text as Markdown. Sees the page, knows nothing of the panel.
 import { Readability } from '@mozilla/readability';
+import { CLOSED_FRAME, flatClone } from './flatten';
 import { markdownOf } from './markdown';
-import { flatClone } from './flatten';
+
+export { selectedText } from './selection';
+export { goTo, leave, prepare } from './strips';
+export { framesHere } from './frames';
 
 export interface ReadPage {
   readonly title: string;
   readonly url: string;
   readonly text: string;
+  /** Characters of the whole text, when only its beginning is here. */
+  readonly cutFrom?: number;
   /** `article`: the main content; `whole`: no main content was found, so all visible text. */
   readonly kind: 'article' | 'whole';
   readonly contentType: string;
+  /** The text is drawn as a picture: what could be read is menus at most. */
+  readonly drawn: boolean;
+  /** Frames of other sites that hold a good part of the page. */
+  readonly closedFrames: readonly string[];
+  /** This document is in a frame whose page reads it along with its own. */
+  readonly readByParent: boolean;
+  /** Square pixels of its window. */
+  readonly area: number;
 }
 
 /** Below this an "article" is more likely a teaser or a cookie notice than what the person reads. */
 const ENOUGH = 250;
 /** A page whose article is such a small part of its text has no one article (a list, an application). */
 const SHARE = 0.12;
+/** Finding an article in more than this takes seconds, and such a page is read whole anyway. */
+const ELEMENTS_AT_MOST = 30_000;
+/** Characters: what the companion takes as one text. */
+const LONGEST = 2_500_000;
 
 export function readPage(): ReadPage {
-  const base = { url: location.href, contentType: document.contentType };
-  const whole = document.body?.innerText ?? '';
-  if (!/html|xml/.test(document.contentType)) {
-    return { ...base, title: document.title || nameOf(location), text: whole, kind: 'whole' };
-  }
+  const area = innerWidth * innerHeight;
+  const base = { url: location.href, contentType: document.contentType, drawn: isDrawn(), readByParent: isReadByParent(), area };
   const title = document.title || nameOf(location);
-  const article = new Readability(flatClone(document), { charThreshold: ENOUGH }).parse();
-  const plain = article?.textContent?.trim() ?? '';
-  if (article?.content && plain.length >= ENOUGH && plain.length >= whole.length * SHARE) {
-    return { ...base, title, text: markdownOf(article.content, document), kind: 'article' };
+  const plain = document.body?.innerText ?? '';
+  if (!/html|xml/.test(document.contentType)) return { ...base, title, ...kept(plain), kind: 'whole', closedFrames: [] };
+  const flat = flatClone(document);
+  const closedFrames = [...flat.querySelectorAll(`[${CLOSED_FRAME}]`)].map((frame) => frame.getAttribute(CLOSED_FRAME) ?? '');
+  const words = lengthOf(flat.body);
+  const article = flat.body.querySelectorAll('*').length <= ELEMENTS_AT_MOST ? articleOf(flat) : null;
+  if (article && lengthOf(article) >= Math.max(ENOUGH, words * SHARE)) {
+    return { ...base, title, ...kept(markdownOf(article, document)), kind: 'article', closedFrames };
   }
-  const body = flatClone(document).body;
-  const everything = markdownOf(body.innerHTML, document);
-  return { ...base, title, text: everything || whole, kind: 'whole' };
+  return { ...base, title, ...kept(markdownOf(flat.body, document) || (words > 0 ? plain : '')), kind: 'whole', closedFrames };
+}
+
+function articleOf(flat: Document): Element | null {
+  const copy = flat.cloneNode(true) as Document;
+  const options = { charThreshold: ENOUGH, keepClasses: true, serializer: (node: Node) => node as Element };
+  return new Readability<Element>(copy, options).parse()?.content ?? null;
+}
+
+const lengthOf = (element: Element): number => (element.textContent ?? '').replace(/\s+/g, ' ').length;
+
+function kept(text: string): Pick<ReadPage, 'text' | 'cutFrom'> {
+  if (text.length <= LONGEST) return { text };
+  // Not through the middle of a character.
+  const end = /[\uDC00-\uDFFF]/.test(text.charAt(LONGEST)) ? LONGEST - 1 : LONGEST;
+  return { text: text.slice(0, end), cutFrom: text.length };
+}
+
+const DRAWING_EDITORS = /^https:\/\/docs\.google\.com\/(document|spreadsheets|presentation)\/d\//;
+const DRAWN_SHARE = 0.4;
+const MENUS = 600;
+
+/** Editors that draw their text on a canvas leave only menus to be read. */
+function isDrawn(): boolean {
+  const canvases = [...document.querySelectorAll('canvas')];
+  if (canvases.length === 0) return false;
+  if (DRAWING_EDITORS.test(location.href)) return true;
+  const drawn = canvases.reduce((sum, { clientWidth, clientHeight }) => sum + clientWidth * clientHeight, 0);
+  return drawn >= innerWidth * innerHeight * DRAWN_SHARE && (document.body?.innerText ?? '').trim().length < MENUS;
+}
+
+function isReadByParent(): boolean {
+  try {
+    return window.frameElement !== null;
+  } catch {
+    return false;
+  }
 }
 
 function nameOf({ pathname, hostname }: Location): string {
-  return decodeURIComponent(pathname.split('/').findLast((part) => part !== '') ?? hostname);
+  const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
 }

@@ -41,7 +41,7 @@ describe('an article', () => {
 describe('a page without one main text', () => {
   test('is read whole', () => {
     page('<ul><li>Milk</li><li>Bread</li></ul><p>Total: 3</p>');
-    expect(readPage()).toMatchObject({ kind: 'whole', text: '-   Milk\n-   Bread\n\nTotal: 3' });
+    expect(readPage()).toMatchObject({ kind: 'whole', text: '- Milk\n- Bread\n\nTotal: 3' });
   });
 
   test('with no text gives no text', () => {
@@ -85,6 +85,6 @@ describe('as Markdown', () => {
     ['<p><a href="#top">up</a> <a href="javascript:x()">js</a> <a href="data:text/html,x">d</a></p>', 'up js d'],
     ['<p><img src="https://a.example/x.png" alt="A limpet"><img src="y.png"></p>', '[image: A limpet]'],
     ['<form><input value="secret"><button>Send</button></form><p>x</p>', 'x'],
-    ['<p>漢字<ruby>漢<rt>かん</rt></ruby> العربية</p>', '漢字漢かん العربية'],
+    ['<p>漢字<ruby>漢<rt>かん</rt></ruby> العربية</p>', '漢字漢(かん) العربية'],
   ])('%s', (html, expected) => expect(markdown(html)).toBe(expected));
 });
