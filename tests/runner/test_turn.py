@@ -47,7 +47,7 @@ def test_a_turn_is_told_in_the_order_of_the_contract(running_store: Store) -> No
     assert kinds[:2] == ["turn.start", "item.start"]
     assert set(kinds[2:-3]) == {"item.delta"}
     assert kinds[-3:] == ["token.usage", "item.complete", "turn.complete"]
-    assert told[0] == {"type": "turn.start", **whose, "turnKind": "turn", "steerable": False}
+    assert told[0] == {"type": "turn.start", **whose, "turnKind": "turn", "steerable": True}
     item = told[1]["itemId"]
     assert told[1]["kind"] == "assistant_message"
     assert {event["itemId"] for event in told if "itemId" in event} == {item}

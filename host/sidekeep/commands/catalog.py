@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "node.restore": ("nodes", "restore"),
     "turn.submit": ("submit", "submit"),
     "turn.fork": ("turn_fork", "fork"),
+    "turn.steer": ("steer", "steer"),
     "turn.enqueue": ("queue", "enqueue"),
     "queue.update": ("queue", "update"),
     "queue.remove": ("queue", "remove"),

@@ -1,4 +1,4 @@
-"""`run.resume`: continue an interrupted run from its verified environment."""
+"""`run.resume`: continue an interrupted run, or one whose budget was spent, from its verified environment."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def resume(tx: Tx, op: RunResume, ctx: Context) -> dict[str, Any]:
     run = runs.get(tx, op.run_id)
     if run.thread != row.k:
         raise NotFound(f"No run {op.run_id} in this thread.")
-    if not run.recoverable:
+    if not run.recoverable and run.state != "paused_budget":
         raise Conflict("This answer can no longer be continued: it ended, or the conversation went on after it.")
     snapshot = environment.read(run.environment)
     connection = connections.get(tx, str(snapshot.get("connectionId")))

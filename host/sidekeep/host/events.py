@@ -131,6 +131,10 @@ class Feed:
             yield {"type": kind, "threadId": thread_id, **members}
         elif kind == "turn.complete":
             yield from self._complete(thread_id, change)
+        elif kind == "item.complete":
+            turn = self.turns.get(thread_id)
+            if turn is not None and turn.run_id == change.id:
+                yield from turn.completions(change.detail["items"])
         elif kind == "run.settled":
             yield {"type": "thread.snapshot", "threadId": thread_id, **self.snapshot_of(tx, thread_id)}
 

@@ -144,7 +144,10 @@ def snapshot(
         "approvals": _pending(tx, "approvals", thread.k),
         "interactions": _pending(tx, "interactions", thread.k),
         "queue": [runs.queue_entry(run) for run in queue],
-        "recoverable": [_recoverable(run) for run in runs.recoverable_of_thread(tx, thread.k)],
+        "recoverable": [
+            *(_recoverable(run) for run in runs.recoverable_of_thread(tx, thread.k)),
+            *(_recoverable(run) for run in opened if run.state in runs.PAUSED),
+        ],
     }
 
 

@@ -136,7 +136,7 @@ def _begin(tx: Tx, thread: ThreadRow, run: RunRow) -> None:
             "turnId": run.turn_id,
             "runId": run.id,
             "turnKind": run.kind,
-            "steerable": False,
+            "steerable": True,
             "attempt": run.attempt,
         },
     )

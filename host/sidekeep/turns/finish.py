@@ -1,4 +1,4 @@
-"""The transactions that end a run: what was said, figures, states and the turn's last events, all at once.
+"""The transactions that end a run or a call of it: what was said, figures, states and events, all at once.
 
 Each takes the run and its thread as the caller found them standing, and writes `move`, by which a COMMIT whose
 outcome is unknown is settled.
@@ -7,11 +7,14 @@ outcome is unknown is settled.
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from sidekeep.model.errors import SidekeepError
-from sidekeep.store import runs, tree
+from sidekeep.store import runs, steers, tree
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx, dumps
+from sidekeep.turns import budget
 from sidekeep.turns.held import place
 
 
@@ -53,9 +56,32 @@ def complete(
     _follow(tx, thread, run, "idle" if watched else "done", unread=not watched)
 
 
+def keep(
+    tx: Tx, thread: ThreadRow, run: RunRow, move: str, said: Said, stop_reason: str, *, node_id: str, state: str
+) -> None:
+    """An answer of a turn that goes on: the message, its figures, the end of its items, and the run's next state."""
+    node = _write(tx, thread, run, said, stop_reason, node_id)
+    runs.set_state(tx, run, state, move=move, last_node=run.last_node, **_figures(run, said))
+    _count(tx, thread, run, said)
+    who: dict[str, object] = {"turnId": run.turn_id, "runId": run.id}
+    tx.change("item.complete", thread.id, run.id, detail={**who, "items": _items(said, node)})
+
+
+def pause(tx: Tx, thread: ThreadRow, run: RunRow, move: str, *, watched: bool) -> None:
+    """The turn's budget is spent: it waits for `run.resume`."""
+    runs.set_state(tx, run, "paused_budget", move=move, stop_reason="budget_pause")
+    detail: dict[str, object] = {"turnId": run.turn_id, "runId": run.id, "stopReason": "budget_pause", "items": []}
+    told(tx, thread, run)
+    tx.change("turn.complete", thread.id, run.id, detail=detail)
+    thread.set("status", "needs_input")
+    if not watched:
+        thread.set("unread", 1)
+
+
 def stop(tx: Tx, thread: ThreadRow, run: RunRow, move: str, said: Said, *, node_id: str | None = None) -> None:
     """The user stopped it: what was said stays as an interrupted message."""
     node = _write(tx, thread, run, said, "interrupted", node_id) if said.anything else None
+    _take_in(tx, thread, run)
     _end(tx, thread, run, move, said, "interrupted", "interrupted", node)
     _follow(tx, thread, run, "idle", unread=False)
 
@@ -74,6 +100,7 @@ def fail(
     """It cannot go on: what was said stays as a message that ended in an error, and the error is told."""
     said = said or Said()
     node = _write(tx, thread, run, said, "error", node_id) if said.anything else None
+    _take_in(tx, thread, run)
     fault = {"code": error.code or "internal", "message": error.message}
     _end(tx, thread, run, move, said, "failed", "error", node, fault)
     _follow(tx, thread, run, "failed", unread=not watched)
@@ -168,24 +195,51 @@ def _end(
         finished_at=tx.now,
         stop_reason=stop_reason,
         error=dumps(fault) if fault else None,
-        usage=dumps(said.usage) if said.usage is not None else run.usage,
-        cost_usd=run.cost_usd + (said.cost_usd or 0.0),
+        **_figures(run, said),
     )
-    who: dict[str, object] = {"turnId": run.turn_id, "runId": run.id}
-    if said.usage is not None:
-        thread.set("total_tokens", thread.total_tokens + said.usage["inputTokens"] + said.usage["outputTokens"])
-        thread.set("cost_usd", thread.cost_usd + (said.cost_usd or 0.0))
-        figures: dict[str, object] = {"usage": said.usage}
-        if said.cost_usd is not None:
-            figures["costUsd"] = said.cost_usd
-        tx.change("token.usage", thread.id, run.id, detail={**who, **figures})
-    items: list[dict[str, str]] = [{"itemId": item} for item in said.items]
-    if items and node is not None:
-        items[-1]["nodeId"] = node.id
-    end: dict[str, object] = {**who, "stopReason": stop_reason, "items": items}
+    _count(tx, thread, run, said)
+    end: dict[str, object] = {
+        "turnId": run.turn_id,
+        "runId": run.id,
+        "stopReason": stop_reason,
+        "items": _items(said, node),
+    }
     if fault:
         end["error"] = fault
     tx.change("turn.complete", thread.id, run.id, detail=end)
+
+
+def _figures(run: RunRow, said: Said) -> dict[str, object]:
+    """The run's own sums with those of this call."""
+    before = msgspec.json.decode(run.usage) if run.usage else None
+    usage = budget.summed(before, said.usage)
+    return {"usage": dumps(usage) if usage else None, "cost_usd": run.cost_usd + (said.cost_usd or 0.0)}
+
+
+def _count(tx: Tx, thread: ThreadRow, run: RunRow, said: Said) -> None:
+    """The thread's sums, and the event with the figures of this call."""
+    if said.usage is None:
+        return
+    thread.set("total_tokens", thread.total_tokens + budget.tokens_of(said.usage))
+    thread.set("cost_usd", thread.cost_usd + (said.cost_usd or 0.0))
+    figures: dict[str, object] = {"turnId": run.turn_id, "runId": run.id, "usage": said.usage}
+    if said.cost_usd is not None:
+        figures["costUsd"] = said.cost_usd
+    tx.change("token.usage", thread.id, run.id, detail=figures)
+
+
+def _items(said: Said, node: tree.Node | None) -> list[dict[str, str]]:
+    items: list[dict[str, str]] = [{"itemId": item} for item in said.items]
+    if items and node is not None:
+        items[-1]["nodeId"] = node.id
+    return items
+
+
+def _take_in(tx: Tx, thread: ThreadRow, run: RunRow) -> None:
+    """What the user added and no call has seen stays in the conversation, behind what was said."""
+    if steers.any_waiting(tx, run):
+        parent, moves = place(tx, thread, run)
+        steers.take_in(tx, thread, run, parent, move=moves)
 
 
 def _follow(tx: Tx, thread: ThreadRow, run: RunRow, status: str, *, unread: bool) -> None:

@@ -4,7 +4,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from sidekeep.model.errors import ProviderProtocol
+from sidekeep.model.clock import now_ms
+from sidekeep.model.errors import ProviderProtocol, SidekeepError
 from sidekeep.providers.base import (
     ContextCut,
     Finished,
@@ -69,6 +70,17 @@ class Answer:
                 self._finish(event)
             case ToolCall() | ToolCallDelta():
                 raise ProviderProtocol("The model asked for a tool although it was offered none.")
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether a word of it was shown."""
+        return bool(self._text or self._reasoning)
+
+    def waits(self, fault: SidekeepError, attempt: int, of: int, seconds: float) -> None:
+        """Show that the endpoint could not answer now, and when it is asked again."""
+        until = now_ms() + int(seconds * 1000)
+        told = {"code": fault.code, "message": fault.message, "until": until}
+        self._show("toolProgress", {"note": "retrying", "done": attempt, "total": of, **told})
 
     def _finish(self, event: Finished) -> None:
         reason = STOP_REASONS.get(event.stop_reason)

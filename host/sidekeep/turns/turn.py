@@ -8,21 +8,24 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import aclosing
+from itertools import count
 from typing import Any, Protocol
 
-from sidekeep.model.errors import Internal, ProviderProtocol, Refusal, SidekeepError
+from sidekeep.model.errors import Internal, ProviderError, ProviderProtocol, Refusal, SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.providers.base import ModelRequest, Provider
-from sidekeep.store import connections, runs
+from sidekeep.store import connections, runs, steers
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 from sidekeep.turns import finish
+from sidekeep.turns.budget import is_spent, tokens_of
 from sidekeep.turns.context import session_context
 from sidekeep.turns.finish import Said
 from sidekeep.turns.fit import budget_for, fit
-from sidekeep.turns.held import Gone, Held, rows_of, took_hold
+from sidekeep.turns.held import Gone, Held, place, rows_of, took_hold
 from sidekeep.turns.models import Endpoint, ModelPool
+from sidekeep.turns.retry import attempts_after, pause_after
 from sidekeep.turns.stream import Answer, Live
 
 # A provider that does not let go of a cancelled call does not hold up the user's stop.
@@ -30,6 +33,9 @@ LET_GO_SECONDS = 0.1
 _RETRY_SECONDS = (0.05, 0.5, 1.0, 2.0, 5.0)
 #: Kinds that make the conversation fit their model themselves, with its own tokenizer.
 FIT_THEMSELVES = frozenset(("local", "extract"))
+
+#: How an answer left its turn: over, waiting for more budget, or with another call to make.
+COMPLETED, PAUSED, GOES_ON = "completed", "paused", "goes on"
 
 Move = Callable[[Tx, ThreadRow, RunRow, str], None]
 Prepared = tuple[ModelRequest, Endpoint, dict[str, Any]]
@@ -55,6 +61,10 @@ class Turn:
         self._work = work
         self._mine = mine
         self._live = live
+        self._leaf = mine.leaf
+        # What the call at hand has said, and the tokens of all calls of this attempt.
+        self._said = Said(model=mine.model_id, connection_id=mine.connection_id)
+        self._tokens = 0
         self._asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @property
@@ -82,60 +92,76 @@ class Turn:
 
         Raises only when the store cannot be written any more.
         """
-        said = Said(model=self._mine.model_id, connection_id=self._mine.connection_id)
         try:
             try:
-                return await self._execute(said)
+                return await self._execute()
             except Gone:
                 raise
             except Exception as error:
-                await self._failed(said, self._fault(error))
+                await self._failed(self._fault(error))
         except Gone as over:
             self._work.log(f"run {self._mine.run_id}.{self._mine.attempt} is dropped: {over.message}")
         return False
 
-    async def _execute(self, said: Said) -> bool:
-        if self._asked.done():
-            await self._leave_off(self._asked.result(), said)
-            return False
-        request, endpoint, meta = await self._prepare()
-        answer = Answer(self._live, new_id(), said, self._mine.environment.get("pricing"), meta)
-        try:
-            asked = await self._call(endpoint, request, answer)
-        finally:
-            answer.close()
-        if asked is not None:
-            await self._leave_off(asked, said)
-            return False
-        assert answer.stop_reason is not None
-        await self._completed(said, answer.stop_reason)
-        return True
+    async def _execute(self) -> bool:
+        """Call after call, as long as something was added that no call has seen."""
+        while True:
+            if self._asked.done():
+                await self._leave_off(self._asked.result())
+                return False
+            request, endpoint, meta = await self._prepare()
+            answer = Answer(self._live, new_id(), self._said, self._mine.environment.get("pricing"), meta)
+            try:
+                asked = await self._call(endpoint, request, answer)
+            finally:
+                answer.close()
+            if asked is not None:
+                await self._leave_off(asked)
+                return False
+            assert answer.stop_reason is not None
+            self._tokens += tokens_of(self._said.usage)
+            outcome = await self._completed(answer.stop_reason)
+            if outcome != GOES_ON:
+                return outcome == COMPLETED
 
     # --- before the call ---
 
     async def _prepare(self) -> Prepared:
-        """The transaction before the call, and meanwhile the context, read from another connection."""
+        """The transaction before the call, and meanwhile the context, read from another connection.
+
+        What the user added meanwhile is taken in here and nowhere else: never between a tool call and its result.
+        """
         move = new_id()
 
-        def streaming(tx: Tx) -> bool:
+        def streaming(tx: Tx) -> int | None:
             run, thread = rows_of(tx, self._mine)
+            parent, moves = place(tx, thread, run)
+            steers.take_in(tx, thread, run, parent, move=moves)
             runs.set_state(tx, run, "streaming_model", step=run.step + 1, move=move)
             finish.told(tx, thread, run)
-            return True
+            return run.last_node
 
+        def settled(tx: Tx) -> int | None:
+            run = runs.get(tx, self._mine.run_id)
+            return run.last_node if run.move == move else None
+
+        seen = self._leaf
         reading = asyncio.ensure_future(self._work.read(self._read))
         try:
-            await self._persist(streaming, took_hold(self._mine.run_id, move))
+            leaf = await self._persist(streaming, settled)
         except BaseException:
             reading.cancel()
             raise
         prepared: Prepared = await reading
+        if leaf != seen:
+            self._leaf = leaf
+            prepared = await self._work.read(self._read)
         return prepared
 
     def _read(self, tx: Tx) -> Prepared:
         environment = self._mine.environment
         capabilities = environment["modelCapabilities"]
-        context = session_context(tx, self._mine.leaf, vision=bool(capabilities.get("vision")))
+        context = session_context(tx, self._leaf, vision=bool(capabilities.get("vision")))
         meta: dict[str, Any] = {"model": self._mine.model_id, "connectionId": self._mine.connection_id}
         window = capabilities.get("maxContext")
         if window and environment["providerBinding"]["kind"] not in FIT_THEMSELVES:
@@ -150,6 +176,7 @@ class Turn:
             system=environment["systemPrompt"],
             messages=context.messages,
             params=dict(environment["modelParameters"]),
+            prompt_cache=not environment["providerBinding"]["quirks"].get("noPromptCache"),
         )
         return request, endpoint, meta
 
@@ -160,7 +187,7 @@ class Turn:
         if self._asked.done():
             return self._asked.result()
         key, provider = self._work.models.take(endpoint)
-        call = asyncio.ensure_future(_consume(provider, request, answer))
+        call = asyncio.ensure_future(_patiently(provider, request, answer))
         either: list[asyncio.Future[Any]] = [call, self._asked]
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -188,43 +215,59 @@ class Turn:
 
     # --- the end ---
 
-    async def _completed(self, said: Said, stop_reason: str) -> None:
-        node_id, watched = new_id(), self._work.watched(self._mine.thread_id)
+    async def _completed(self, stop_reason: str) -> str:
+        """Keep the answer; COMPLETED, PAUSED, or GOES_ON when the user added something meanwhile."""
+        said, node_id, watched, token = self._said, new_id(), self._work.watched(self._mine.thread_id), new_id()
 
-        def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
-            finish.complete(tx, thread, run, token, said, stop_reason, node_id=node_id, watched=watched)
+        def decide(tx: Tx) -> str:
+            run, thread = rows_of(tx, self._mine)
+            if not steers.any_waiting(tx, run):
+                finish.complete(tx, thread, run, token, said, stop_reason, node_id=node_id, watched=watched)
+                return COMPLETED
+            finish.keep(tx, thread, run, token, said, stop_reason, node_id=node_id, state="streaming_model")
+            if not is_spent(tx, self._tokens):
+                return GOES_ON
+            finish.pause(tx, thread, run, token, watched=watched)
+            return PAUSED
 
-        await self._move(move)
-        self._show_end(said, node_id)
+        def settled(tx: Tx) -> str | None:
+            run = runs.get(tx, self._mine.run_id)
+            outcomes = {"completed": COMPLETED, "paused_budget": PAUSED}
+            return outcomes.get(run.state, GOES_ON) if run.move == token else None
 
-    async def _failed(self, said: Said, error: SidekeepError) -> None:
-        node_id, watched = new_id(), self._work.watched(self._mine.thread_id)
+        outcome: str = await self._persist(decide, settled)
+        self._show_end(node_id)
+        self._said = Said(model=self._mine.model_id, connection_id=self._mine.connection_id)
+        return outcome
+
+    async def _failed(self, error: SidekeepError) -> None:
+        said, node_id, watched = self._said, new_id(), self._work.watched(self._mine.thread_id)
         said.provider_state = None  # only a whole answer's can be replayed
 
         def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
             finish.fail(tx, thread, run, token, error, watched=watched, said=said, node_id=node_id)
 
         await self._move(move)
-        self._show_end(said, node_id if said.anything else None)
+        self._show_end(node_id if said.anything else None)
 
-    async def _leave_off(self, asked: str, said: Said) -> None:
+    async def _leave_off(self, asked: str) -> None:
         if asked == "drop":
             return
         if asked == "hand_over":
             await self._move(finish.hand_over)
             return
-        node_id = new_id()
+        said, node_id = self._said, new_id()
 
         def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
             finish.stop(tx, thread, run, token, said, node_id=node_id)
 
         await self._move(move)
-        self._show_end(said, node_id if said.anything else None)
+        self._show_end(node_id if said.anything else None)
 
-    def _show_end(self, said: Said, node_id: str | None) -> None:
+    def _show_end(self, node_id: str | None) -> None:
         """The end of the item that became a node; of those that became none the turn's last event tells."""
-        if node_id is not None and said.items:
-            self._live.end(said.items[-1], node_id)
+        if node_id is not None and self._said.items:
+            self._live.end(self._said.items[-1], node_id)
 
     async def _move(self, move: Move) -> None:
         """One of the ends, under the fence that the claim saw. Raises Gone when the attempt is over."""
@@ -251,6 +294,20 @@ class Turn:
                 self._work.log(f"run {self._mine.run_id} waits to be written: {error.message}")
             await asyncio.sleep(pause * random.uniform(0.8, 1.2))
         raise Internal("The store could not be written for hours.")
+
+
+async def _patiently(provider: Provider, request: ModelRequest, answer: Answer) -> None:
+    """Ask, again after faults that pass. Raises what `_consume` raises."""
+    for attempt in count(1):
+        try:
+            await _consume(provider, request, answer)
+            return
+        except ProviderError as error:
+            pause = pause_after(error, attempt)
+            if pause is None or answer.has_spoken:
+                raise
+            answer.waits(error, attempt, attempts_after(error), pause)
+        await asyncio.sleep(pause)
 
 
 async def _consume(provider: Provider, request: ModelRequest, answer: Answer) -> None:
