@@ -31,3 +31,11 @@ export type FromWorker =
   | { kind: 'outbox' };
 
 export const PANEL_PORT = 'sidekeep-panel';
+
+/** What somebody asked for outside of the panel, left in the session's storage under this name. */
+export const WANTED = 'wanted';
+export type Wanted = { readonly tabId: number; readonly at: number } & (
+  | { readonly what: 'page' | 'keep' }
+  | { readonly what: 'selection'; readonly text: string }
+  | { readonly what: 'link' | 'image'; readonly url: string }
+);

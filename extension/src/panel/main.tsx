@@ -2,10 +2,10 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { outbox } from '../outbox/outbox';
-import { attachWanted } from './effects/attaching';
 import { keepDrafts, keepPlace, remember } from './effects/drafts';
 import { heard, keepInStep } from './effects/live';
 import { connect, listen } from './effects/session';
+import { attachWanted } from './effects/wanted';
 import { preferences, thread } from './store';
 import './style/index.css';
 import { App } from './views/App';

@@ -60,7 +60,23 @@ export const TESTID = {
   shelf: 'shelf',
   /** Narrows the list to a folder or a tag: values `folder:<id>`, `tag:<tag>` or nothing. */
   listFilter: 'list-filter',
-  /** What lies over the panel: `data-kind` (organise purge branches folder.save folder.delete). */
+  /** More ways to attach, beside the composer's button. */
+  attachMenu: 'attach-menu',
+  /** The tabs that an `@` may mean, and one of them. */
+  tabPicker: 'tab-picker',
+  tabOption: 'tab-option',
+  /** A capture that waits for a click to ask for permission. */
+  accessWanted: 'access-wanted',
+  allowAccess: 'allow-access',
+  /** In the menu and in its dialog: keeps the page beside the panel. */
+  keepPage: 'keep-page',
+  keepCopy: 'keep-copy',
+  keepPicture: 'keep-picture',
+  /** There while a page is being kept: `data-phase` (reading picture waits sending). */
+  keeping: 'keeping',
+  blockedSites: 'blocked-sites',
+  saveBlockedSites: 'save-blocked-sites',
+  /** What lies over the panel: `data-kind` (keep organise purge branches folder.save folder.delete). */
   dialog: 'dialog',
   /** The button of a dialog that does what it asks about. */
   confirm: 'confirm',

@@ -3,14 +3,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build, type Rolldown } from 'vite';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 let output: (Rolldown.OutputChunk | Rolldown.OutputAsset)[];
 
 beforeAll(async () => {
+  // As it ships: under a test's own environment every element would carry the place of its source.
+  vi.stubEnv('NODE_ENV', 'production');
   const built = await build({ root, logLevel: 'silent', build: { write: false } });
   output = (built as Rolldown.RolldownOutput).output;
+  vi.unstubAllEnvs();
 }, 60_000);
 
 const chunk = (name: string): Rolldown.OutputChunk => {

@@ -1,6 +1,6 @@
 // E63: why a page cannot be read is said, page kind by page kind.
 import { describe, expect, test } from 'vitest';
-import { refusalOf, WHY } from '../../src/panel/effects/unreadable';
+import { refusalOf, WHY } from '../../src/panel/capture/unreadable';
 import { words } from '../support/browser';
 
 describe('a page that cannot be read', () => {

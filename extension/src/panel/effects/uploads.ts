@@ -49,7 +49,7 @@ export async function upload({ bytes, ...about }: UploadWish, watch: UploadWatch
   }
 }
 
-function uploadLimit(): number {
+export function uploadLimit(): number {
   const status = link.peek();
   return status.phase === 'ready' ? status.limits.uploadBytes : Infinity;
 }

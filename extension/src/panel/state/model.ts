@@ -83,6 +83,8 @@ export const NO_FILTER: Filter = {};
 /** What lies over the panel and wants an answer first. */
 export type Dialog =
   | { readonly kind: 'organise' | 'purge' | 'branches'; readonly threadId: string }
+  /** Null: the page beside the panel. */
+  | { readonly kind: 'keep'; readonly tabId: number | null }
   | { readonly kind: 'folder.save'; readonly folderId: string | null }
   | { readonly kind: 'folder.delete'; readonly folderId: string };
 

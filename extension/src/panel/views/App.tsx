@@ -6,7 +6,9 @@ import { Announcer } from './Announcer';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
 import { Dialogs } from './Dialogs';
+import { AccessCard } from './AccessCard';
 import { HostStatus } from './HostStatus';
+import { Keeping } from './KeepPage';
 import { Settings } from './Settings';
 import { ThreadList } from './ThreadList';
 import { Toasts } from './Toasts';
@@ -46,6 +48,8 @@ function Chat({ covered }: { covered: boolean }): JSX.Element {
       <HostStatus />
       <Unconfirmed />
       <Conversation />
+      <Keeping />
+      <AccessCard />
       <Composer />
     </main>
   );

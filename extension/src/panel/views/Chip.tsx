@@ -8,6 +8,8 @@ import { Icon } from './Icon';
 interface Props {
   readonly block: ContextBlock;
   readonly cutFrom?: number | undefined;
+  /** What it is, where it is no text. */
+  readonly detail?: string | undefined;
   readonly onRemove?: () => void;
 }
 
@@ -15,10 +17,16 @@ function host(url: string | undefined): string {
   return url !== undefined && URL.canParse(url) ? new URL(url).host : '';
 }
 
-export function Chip({ block, cutFrom, onRemove }: Props): JSX.Element {
+function sizeOf(block: ContextBlock, kept: number, cutFrom: number | undefined): string {
+  if (block.text === undefined && block.attachmentId !== undefined) return t('chipFile');
+  return cutFrom === undefined ? t('characters', kept.toLocaleString()) : t('cutTo', kept.toLocaleString(), cutFrom.toLocaleString());
+}
+
+export function Chip({ block, cutFrom, detail, onRemove }: Props): JSX.Element {
   const kept = block.text?.length ?? 0;
-  const name = block.title || host(block.url) || t(block.kind === 'paste' ? 'kindPaste' : 'kindPage');
-  const size = cutFrom === undefined ? t('characters', kept.toLocaleString()) : t('cutTo', kept.toLocaleString(), cutFrom.toLocaleString());
+  const page = block.title || host(block.url) || t(block.kind === 'paste' ? 'kindPaste' : 'kindPage');
+  const name = block.kind === 'selection' ? `${t('kindSelection')}: ${page}` : page;
+  const size = detail ?? sizeOf(block, kept, cutFrom);
   return (
     <span
       class="chip"

@@ -2,14 +2,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { sendDraft, stop } from '../effects/actions';
-import { addContext, attachHere, attaching, cuts, removeContext } from '../effects/attaching';
+import { addContext, attachHere, attaching, cuts, details, removeContext } from '../effects/attaching';
 import { t } from '../i18n';
 import { type Draft, NO_DRAFT } from '../state/model';
 import { textOf } from '../state/payload';
 import { conversation, dispatch, drafts, running, shownId } from '../store';
 import { TESTID } from '../testids';
+import { AttachMenu } from './AttachMenu';
 import { Chip } from './Chip';
 import { Icon, StopIcon } from './Icon';
+import { optionId, PICKER_ID, TabPicker } from './TabPicker';
+import { useMention } from './useMention';
 
 /** A paste longer than this becomes a chip; with Shift it stays text. */
 const LONG_PASTE = 2_000;
@@ -22,6 +25,7 @@ export function Composer(): JSX.Element {
   const shifted = useRef(false);
   const change = (next: Draft): void => dispatch({ type: 'draft', threadId, draft: next });
   const empty = draft.text.trim() === '';
+  const mention = useMention(draft.text, (text) => change({ ...draft, text }));
 
   useLayoutEffect(() => {
     const element = field.current;
@@ -35,6 +39,7 @@ export function Composer(): JSX.Element {
     shifted.current = event.shiftKey;
     // While an input method composes, Enter belongs to it (229: Safari's habit, kept by some methods).
     if (event.isComposing || event.keyCode === 229) return;
+    if (mention.key(event)) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       sendDraft();
@@ -47,6 +52,17 @@ export function Composer(): JSX.Element {
       event.preventDefault();
       change({ ...draft, text: textOf(last) });
     }
+  };
+
+  /** As if it had been typed: an `@` apart from the word before it. */
+  const beginMention = (): void => {
+    const element = field.current;
+    if (!element) return;
+    element.focus();
+    const { selectionStart: at, value } = element;
+    element.setRangeText(/(^|\s)$/.test(value.slice(0, at)) ? '@' : ' @', at, at, 'end');
+    change({ ...draft, text: element.value });
+    mention.look(element);
   };
 
   const onPaste = (event: ClipboardEvent): void => {
@@ -75,10 +91,11 @@ export function Composer(): JSX.Element {
       {draft.context.length > 0 && (
         <div class="chips">
           {draft.context.map((block) => (
-            <Chip key={block.url ?? block.text} block={block} cutFrom={cuts.get(block)} onRemove={() => removeContext(block)} />
+            <Chip key={block.attachmentId ?? `${block.kind} ${block.url ?? block.text}`} block={block} cutFrom={cuts.get(block)} detail={details.get(block)} onRemove={() => removeContext(block)} />
           ))}
         </div>
       )}
+      {mention.open && <TabPicker entries={mention.entries} active={mention.active} choose={mention.choose} />}
       <textarea
         ref={field}
         data-testid={TESTID.composer}
@@ -87,7 +104,15 @@ export function Composer(): JSX.Element {
         placeholder={t('composerPlaceholder')}
         aria-label={t('composerLabel')}
         dir="auto"
-        onInput={(event) => change({ ...draft, text: event.currentTarget.value })}
+        aria-autocomplete={mention.open ? 'list' : undefined}
+        aria-controls={mention.open && mention.entries.length > 0 ? PICKER_ID : undefined}
+        aria-activedescendant={mention.open && mention.entries.length > 0 ? optionId(mention.active) : undefined}
+        onInput={(event) => {
+          change({ ...draft, text: event.currentTarget.value });
+          mention.look(event.currentTarget);
+        }}
+        onSelect={(event) => mention.look(event.currentTarget)}
+        onBlur={mention.close}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
@@ -95,6 +120,7 @@ export function Composer(): JSX.Element {
         <button type="button" class="button quiet" data-testid={TESTID.attachPage} disabled={attaching.value} onClick={() => void attachHere()} title={t('attachPageTitle')}>
           <Icon name="page" size={16} /> {t(attaching.value ? 'readingPage' : 'attachPage')}
         </button>
+        <AttachMenu mention={beginMention} />
         <span class="space" />
         {turn && (
           <button type="button" class="round stop" data-testid={TESTID.stop} onClick={stop} aria-label={t('stop')} title={t('stopTitle')}>

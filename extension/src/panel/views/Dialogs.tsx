@@ -8,6 +8,7 @@ import { dialog, folders, threads } from '../store';
 import { TESTID } from '../testids';
 import { Branches } from './Branches';
 import { closeDialog, Confirm, Dialog } from './Dialog';
+import { KeepDialog } from './KeepPage';
 import { Organise } from './Organise';
 
 export function Dialogs(): JSX.Element | null {
@@ -29,6 +30,8 @@ export function Dialogs(): JSX.Element | null {
           run={() => void purgeThread(shown.threadId)}
         />
       );
+    case 'keep':
+      return <KeepDialog tabId={shown.tabId} />;
     case 'folder.save':
       return <FolderName key={shown.folderId} folderId={shown.folderId} />;
     case 'folder.delete':

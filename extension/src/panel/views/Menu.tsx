@@ -25,9 +25,15 @@ function place(list: HTMLElement, button: HTMLElement): void {
   list.style.left = `${Math.max(GAP, Math.min(left, innerWidth - width - GAP))}px`;
 }
 
-interface Props { readonly label: string; readonly items: readonly MenuItem[]; readonly small?: boolean }
+interface Props {
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+  readonly small?: boolean;
+  readonly icon?: IconName;
+  readonly testId?: string;
+}
 
-export function Menu({ label, items, small = false }: Props): JSX.Element {
+export function Menu({ label, items, small = false, icon = 'more', testId = small ? TESTID.itemMenu : TESTID.openMenu }: Props): JSX.Element {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -74,8 +80,8 @@ export function Menu({ label, items, small = false }: Props): JSX.Element {
 
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
-      <button ref={button} type="button" class={`icon-button ${small ? 'small' : ''}`} data-testid={small ? TESTID.itemMenu : TESTID.openMenu} aria-haspopup="menu" aria-expanded={open} aria-label={label} title={label} onClick={() => setOpen(!open)}>
-        <Icon name="more" size={small ? 16 : 18} />
+      <button ref={button} type="button" class={`icon-button ${small ? 'small' : ''}`} data-testid={testId} aria-haspopup="menu" aria-expanded={open} aria-label={label} title={label} onClick={() => setOpen(!open)}>
+        <Icon name={icon} size={small ? 16 : 18} />
       </button>
       {open && (
         <div ref={list} class="menu-items" role="menu" aria-label={label}>

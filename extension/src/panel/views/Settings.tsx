@@ -7,6 +7,7 @@ import { type MessageKey, t } from '../i18n';
 import type { Language, Theme } from '../state/model';
 import { dispatch, link, preferences, storage, storeId } from '../store';
 import { TESTID } from '../testids';
+import { CaptureSettings } from './CaptureSettings';
 import { Connections } from './Connections';
 import { HostStatus } from './HostStatus';
 import { Icon } from './Icon';
@@ -36,6 +37,9 @@ export function Settings(): JSX.Element {
         </Section>
         <Section title="sectionLook">
           <Look />
+        </Section>
+        <Section title="sectionCapture">
+          <CaptureSettings />
         </Section>
         <Section title="sectionStorage">
           <StorageFacts />

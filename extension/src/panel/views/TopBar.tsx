@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { newChat, rename } from '../effects/actions';
+import { askToKeep } from '../effects/keeping';
 import { pin } from '../effects/organise';
 import { archive, deleteThread } from '../effects/removal';
 import { t } from '../i18n';
@@ -53,7 +54,8 @@ function items(startRenaming: () => void): MenuItem[] {
   }
   if (meta && can('branch.list')) own.push({ icon: 'fork', label: t('branchesOfChat'), run: () => show('branches', meta.id) });
   if (meta && can('thread.delete')) own.push({ icon: 'trash', label: t('deleteChat'), run: () => void deleteThread(meta.id) });
-  own.push({ icon: 'tab', label: t('openInTab'), run: openInTab, separated: own.length > 0 });
+  if (can('page.capture')) own.push({ icon: 'page', label: t('keepPage'), run: () => askToKeep(), testId: TESTID.keepPage, separated: own.length > 0 });
+  own.push({ icon: 'tab', label: t('openInTab'), run: openInTab });
   own.push({ icon: 'gear', label: t('settings'), run: () => dispatch({ type: 'page.shown', page: 'settings' }), testId: TESTID.menuSettings });
   return own;
 }
