@@ -1,8 +1,12 @@
 """Kept pages: a record with its digest, the list by site and thread, and its end (C4)."""
 
+import base64
 import hashlib
 import json
+import uuid
 from typing import Any
+
+import pytest
 
 from support.hostclient import HostClient
 from support.stores import Store
@@ -92,6 +96,14 @@ def test_the_list_by_site_thread_and_page(store: Store) -> None:
     assert [one["id"] for one in host.query("page.list", site="sub.example.org")["pages"]] == [ids[1]]
     assert [one["id"] for one in host.query("page.list", threadId=thread)["pages"]] == [mine]
     assert host.query("page.list", site="%")["pages"] == []
+
+
+@pytest.mark.parametrize("told", ["", "1", "1:", "9223372036854775808:{}", "-1:{}", "1e3:{}", "1:x", "\x00:{}"])
+def test_a_cursor_that_this_list_did_not_give_is_refused(store: Store, told: str) -> None:
+    """Any text may come as a cursor, also a number that no row holds: `invalid_command`, and never a fault of ours."""
+    host = store.open()
+    cursor = base64.urlsafe_b64encode(told.format(uuid.uuid4()).encode()).decode().rstrip("=")
+    assert host.refused("page.list", cursor=cursor)["code"] == "invalid_command"
 
 
 def test_a_page_needs_its_parts(store: Store) -> None:

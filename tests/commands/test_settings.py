@@ -58,6 +58,7 @@ def test_settings_are_set_by_their_dotted_keys_and_null_brings_the_default_back(
         ({"attachments.limit_bytes": -1}, "attachments.limit_bytes"),
         ({"models.default": {"connectionId": "local"}}, "models.default"),
         ({"models.default": "local"}, "models.default"),
+        ({"models.task": {"connectionId": "local", "modelId": "m" * 201}}, "models.task"),
         ({"capture.blocked_sites": "a.example"}, "capture.blocked_sites"),
         ({"policy.default": "never"}, "policy.default"),
         ({"": 1}, ""),
@@ -70,6 +71,22 @@ def test_an_unknown_key_or_a_wrong_value_is_refused_by_name(port: HostClient, pa
     assert named in refusal["message"]
     assert port.query("settings.get", keys=["instructions.global"])["settings"] == {"instructions.global": ""}
     assert port.refused("settings.get", keys=["no.such.key"])["code"] == "invalid_command"
+
+
+@pytest.mark.parametrize(
+    ("op", "members"),
+    [
+        ("settings.set", {"patch": {"k" * 2_000_000: 1}}),
+        ("settings.get", {"keys": ["k" * 2_000_000]}),
+        ("connection.save", {"connection": {"name": "n", "kind": "extract", "enabled": True,
+                                            "headers": {"token" * 400_000: "v"}}}),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_short_whatever_it_quotes(port: HostClient, op: str, members: dict[str, Any]) -> None:
+    """A refusal is kept with its receipt and shown to a person: it repeats no megabytes of what came in."""
+    refusal = port.refused(op, **members)
+    assert refusal["code"] == "invalid_command"
+    assert 0 < len(refusal["message"]) <= 1001
 
 
 # ---- connections and secrets ----

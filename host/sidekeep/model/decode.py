@@ -18,7 +18,6 @@ from sidekeep.model.payloads import UUID_PATTERN
 _NOT_JSON = "a message is one JSON object in UTF-8"
 _TOO_DEEP = f"a message is nested at most {JSON_DEPTH} levels deep"
 _LARGE = 64 * KIB
-_LONGEST = 1000  # characters of a refusal
 _decode = msgspec.json.Decoder().decode
 _decode_chunk = msgspec.json.Decoder(AttachmentChunk).decode
 _DATA = re.compile(rb'"data"\s*:\s*"')
@@ -71,8 +70,7 @@ def _refusal(plain: dict[str, Any], message: str) -> InvalidCommand:
     if type(kind) is str and kind not in BY_NAME:
         message = f"there is no op {kind[:100]!r}"
     message = message.replace(f"`str` matching regex '{UUID_PATTERN}'", "a lower-case UUID")
-    # It quotes names that came in, whatever their length, and is kept with the receipt.
-    refusal = InvalidCommand(message if len(message) <= _LONGEST else message[:_LONGEST] + "…")
+    refusal = InvalidCommand(message)
     if type(kind) is str and is_uuid(submission):
         refusal.submission_id = submission
         refusal.op = plain

@@ -42,6 +42,8 @@ SidekeepError
 The module imports nothing: the first answer of the host needs it.
 """
 
+_LONGEST = 1000
+
 
 class SidekeepError(Exception):
     """A fault with a wire code; `extra` holds further members of the rejection (camelCase)."""
@@ -52,6 +54,9 @@ class SidekeepError(Exception):
     keeps_receipt: bool = True
 
     def __init__(self, message: str, **extra: object) -> None:
+        # It may quote names that came in, whatever their length, and is kept with the receipt.
+        if len(message) > _LONGEST:
+            message = message[:_LONGEST] + "…"
         super().__init__(message)
         self.message = message
         self.extra = extra

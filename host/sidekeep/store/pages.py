@@ -10,6 +10,8 @@ import msgspec
 
 from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.errors import InvalidCommand, NotFound
+from sidekeep.model.ids import is_uuid
+from sidekeep.model.limits import SAFE_INTEGER
 from sidekeep.store import attachments, blobs
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Row, Tx, dumps
@@ -154,9 +156,12 @@ def _cursor_of(text: str | None) -> tuple[int, str]:
         return _FIRST
     try:
         when, _, page_id = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(":")
-        return int(when), page_id
+        captured_at = int(when)
     except ValueError:
-        raise InvalidCommand("cursor: not one that this list gave.") from None
+        captured_at, page_id = -1, ""
+    if not (0 <= captured_at <= SAFE_INTEGER and is_uuid(page_id)):
+        raise InvalidCommand("cursor: not one that this list gave.")
+    return captured_at, page_id
 
 
 def delete(tx: Tx, page_id: str) -> None:

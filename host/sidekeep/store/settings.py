@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sidekeep.model.errors import InvalidCommand
+from sidekeep.model.limits import NAME_CHARACTERS
 from sidekeep.store.tx import Tx, dumps
 
 Check = Callable[[Any], bool]
@@ -15,7 +16,7 @@ def _model(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and set(value) == {"connectionId", "modelId"}
-        and all(isinstance(part, str) and part for part in value.values())
+        and all(isinstance(part, str) and 0 < len(part) <= NAME_CHARACTERS for part in value.values())
     )
 
 
@@ -97,4 +98,4 @@ def _known(key: str) -> tuple[Check, str, Any]:
     try:
         return KEYS[key]
     except KeyError:
-        raise InvalidCommand(f"{key}: there is no such setting. Known: {', '.join(sorted(KEYS))}.") from None
+        raise InvalidCommand(f"{key[:100]}: there is no such setting. Known: {', '.join(sorted(KEYS))}.") from None
