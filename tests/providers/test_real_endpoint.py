@@ -1,4 +1,4 @@
-"""A turn through host, vault and runner to a real OpenAI-compatible server with the same weights, and a key."""
+"""A turn through host, vault and runner to a real server that speaks both protocols, with weights and a key."""
 
 from collections.abc import Iterator
 
@@ -17,19 +17,24 @@ def server() -> Iterator[LlamaServer]:
         yield found
 
 
-def _connect(host: HostClient, server: LlamaServer, key: str) -> None:
+KINDS = pytest.mark.parametrize("kind", ["openai", "anthropic"])
+
+
+def _connect(host: HostClient, server: LlamaServer, key: str, kind: str) -> None:
     host.ack("secret.set", name="far", value=key)
     host.ack(
         "connection.save",
-        connection={"id": "far", "name": "Far", "kind": "openai", "baseUrl": server.url, "secretRefs": ["far"],
+        connection={"id": "far", "name": "Far", "kind": kind, "baseUrl": server.url, "secretRefs": ["far"],
                     "modelIds": [server.model], "enabled": True},
     )  # fmt: skip
-    host.ack("settings.set", patch={"models.default": {"connectionId": "far", "modelId": server.model}})
+    choice = {"connectionId": "far", "modelId": server.model}
+    host.ack("settings.set", patch={"models.default": choice, "models.params": {"maxTokens": 48}})
 
 
-def test_an_answer_streams_and_is_kept_with_its_figures(running_store: Store, server: LlamaServer) -> None:
+@KINDS
+def test_an_answer_streams_and_is_kept_with_its_figures(running_store: Store, server: LlamaServer, kind: str) -> None:
     host = running_store.open()
-    _connect(host, server, server.key)
+    _connect(host, server, server.key, kind)
     thread = host.ack("thread.create", title="Far")["threadId"]
     host.query("thread.subscribe", threadId=thread)
     host.ack("turn.submit", threadId=thread, input=text("Write two sentences about the sea."))
@@ -45,9 +50,10 @@ def test_an_answer_streams_and_is_kept_with_its_figures(running_store: Store, se
     assert usage["outputTokens"] > 1
 
 
-def test_a_wrong_key_is_said_and_never_shown(running_store: Store, server: LlamaServer) -> None:
+@KINDS
+def test_a_wrong_key_is_said_and_never_shown(running_store: Store, server: LlamaServer, kind: str) -> None:
     host = running_store.open()
-    _connect(host, server, "sk-canary-wrong")
+    _connect(host, server, "sk-canary-wrong", kind)
     thread = host.ack("thread.create", title="Far")["threadId"]
     host.query("thread.subscribe", threadId=thread)
     host.ack("turn.submit", threadId=thread, input=text("Hello"))
