@@ -1,5 +1,5 @@
 // A copy of the document as the eye sees it: shadow trees and frames opened, what is hidden or no text left out.
-const DROPPED = 'script,style,noscript,template,link,meta,object,embed,svg,canvas,dialog:not([open])';
+const DROPPED: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template', 'link', 'meta', 'object', 'embed', 'svg', 'canvas']);
 const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame']);
 
 /** Marks in the copy what the page's styles say and the element's name does not. */
@@ -11,6 +11,8 @@ interface Copying {
   readonly owner: Document;
   /** Inside of what is folded up: styles say that it is not seen, but it is one click away. */
   readonly folded: boolean;
+  /** `visibility` hides the text here; what is inside may take that back. */
+  readonly unseen: boolean;
 }
 
 /** Copies of `document` are inert: nothing in them loads or runs. */
@@ -19,7 +21,7 @@ export function flatClone(source: Document): Document {
   const base = copy.createElement('base');
   base.href = source.baseURI;
   copy.head.append(base);
-  if (source.body) copyInto(source.body, copy.body, { owner: copy, folded: false });
+  if (source.body) copyInto(source.body, copy.body, { owner: copy, folded: false, unseen: false });
   return copy;
 }
 
@@ -32,7 +34,7 @@ const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.EL
 
 function copyNode(node: Node, to: Element, copying: Copying): void {
   if (node.nodeType === Node.TEXT_NODE) {
-    if (isSeen(node.parentElement)) to.append(node.nodeValue ?? '');
+    if (!copying.unseen) to.append(node.nodeValue ?? '');
     return;
   }
   if (!isElement(node)) return;
@@ -42,7 +44,10 @@ function copyNode(node: Node, to: Element, copying: Copying): void {
     for (const each of assigned.length > 0 ? assigned : node.childNodes) copyNode(each, to, copying);
     return;
   }
-  if (node.matches(DROPPED) || isHidden(node, copying.folded)) return;
+  if (DROPPED.has(node.localName) || (node.localName === 'dialog' && !(node as HTMLDialogElement).open)) return;
+  if (node.getAttribute('aria-hidden') === 'true' && !node.matches('pre,code,table')) return;
+  const sight = sightOf(node, copying.folded);
+  if (sight === 'hidden') return;
   if (FRAMES.has(node.localName)) {
     copyFrame(node as HTMLIFrameElement, to, copying);
     return;
@@ -51,13 +56,15 @@ function copyNode(node: Node, to: Element, copying: Copying): void {
   if (isApart(node)) copy.setAttribute(APART, '');
   to.append(copy);
   const folded = copying.folded || (node.localName === 'details' && !(node as HTMLDetailsElement).open);
-  copyInto(shadowOf(node) ?? node, copy, folded === copying.folded ? copying : { ...copying, folded });
+  const unseen = sight === 'unseen';
+  const same = folded === copying.folded && unseen === copying.unseen;
+  copyInto(shadowOf(node) ?? node, copy, same ? copying : { ...copying, folded, unseen });
 }
 
 function copyFrame(frame: HTMLIFrameElement, to: Element, copying: Copying): void {
   const section = copying.owner.createElement('section');
   const inner = contentOf(frame);
-  if (inner?.body) copyInto(inner.body, section, { ...copying, folded: false });
+  if (inner?.body) copyInto(inner.body, section, { ...copying, folded: false, unseen: false });
   else section.setAttribute(CLOSED_FRAME, frame.src);
   to.append(section);
 }
@@ -76,10 +83,11 @@ function shadowOf(element: HTMLElement): ShadowRoot | null {
   return element.shadowRoot ?? globalThis.chrome?.dom?.openOrClosedShadowRoot?.(element) ?? null;
 }
 
-function isHidden(element: HTMLElement, folded: boolean): boolean {
-  if (element.getAttribute('aria-hidden') === 'true' && !element.matches('pre,code,table')) return true;
-  if (folded) return styleOf(element)?.display === 'none';
-  return typeof element.checkVisibility === 'function' && !element.checkVisibility() && !hasContents(element);
+function sightOf(element: HTMLElement, folded: boolean): 'seen' | 'unseen' | 'hidden' {
+  if (folded) return styleOf(element)?.display === 'none' ? 'hidden' : 'seen';
+  if (element.checkVisibility({ visibilityProperty: true })) return 'seen';
+  if (hasContents(element)) return isUnseen(element) ? 'unseen' : 'seen';
+  return element.checkVisibility() ? 'unseen' : 'hidden';
 }
 
 /** `display: contents` boxes are no boxes, but what is in them is seen. */
@@ -87,16 +95,16 @@ function hasContents(element: Element): boolean {
   return styleOf(element)?.display === 'contents';
 }
 
-/** `visibility` alone can be taken back by what is inside, so it is asked where the text is. */
-function isSeen(parent: Element | null): boolean {
-  return parent === null || !/^(hidden|collapse)$/.test(styleOf(parent)?.visibility ?? '');
-}
+const isUnseen = (element: Element): boolean => /^(hidden|collapse)$/.test(styleOf(element)?.visibility ?? '');
 
-const INLINE = 'a,abbr,b,bdi,bdo,button,cite,code,data,del,em,i,ins,kbd,label,mark,q,s,samp,small,span,strong,sub,sup,time,u,var';
+const INLINE: ReadonlySet<string> = new Set([
+  'a', 'abbr', 'b', 'bdi', 'bdo', 'button', 'cite', 'code', 'data', 'del', 'em', 'i', 'ins', 'kbd', 'label', 'mark', 'q', 's', 'samp',
+  'small', 'span', 'strong', 'sub', 'sup', 'time', 'u', 'var',
+]);
 
 /** An element that flows with the text by its name, but stands apart by its style (the cells of a flex box, say). */
 function isApart(element: Element): boolean {
-  if (!element.matches(INLINE) && !element.localName.includes('-')) return false;
+  if (!INLINE.has(element.localName) && !element.localName.includes('-')) return false;
   const display = styleOf(element)?.display ?? 'inline';
   return !/^(inline|contents|ruby|none|$)/.test(display);
 }

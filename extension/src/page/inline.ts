@@ -14,12 +14,9 @@ const MARKS: Readonly<Record<string, string>> = { b: '**', strong: '**', i: '_',
 
 export const isSilent = (element: Element): boolean => SILENT.has(element.localName);
 
-/** White space folded, no blank at either end of a line. */
+/** White space folded as a page folds it (other blanks are characters), no blank at either end of a line. */
 export function paragraphOf(text: string): string {
-  return text
-    .replace(/[^\S\n\u00a0]+/g, ' ')
-    .replace(/ ?\n ?/g, '\n')
-    .trim();
+  return text.replace(/[ \t\r\f]+/g, ' ').replace(/ ?\n ?/g, '\n').replace(/^[ \n]+|[ \n]+$/g, '');
 }
 
 /** Only what would be read as a mark: pages of code and names stay searchable as they are. */
@@ -34,7 +31,7 @@ export function inlineOf(nodes: Iterable<Node>, place: Place): string {
 }
 
 function inlineNode(node: Node, place: Place): string {
-  if (node.nodeType === Node.TEXT_NODE) return escaped((node.nodeValue ?? '').replace(/[^\S\u00a0]+/g, ' '));
+  if (node.nodeType === Node.TEXT_NODE) return escaped((node.nodeValue ?? '').replace(/[ \t\n\r\f]+/g, ' '));
   if (node.nodeType !== Node.ELEMENT_NODE) return '';
   const element = node as HTMLElement;
   if (isSilent(element)) return '';

@@ -43,7 +43,7 @@ function blocksOf(parent: Element, place: Place): string[] {
 function isBlock(element: Element): boolean {
   if (BLOCKS.has(element.localName)) return true;
   if (element.localName.includes('-') && element.hasAttribute(APART)) return true;
-  return element.childElementCount > 0 && element.querySelector(BLOCK_SELECTOR) !== null;
+  return element.firstElementChild !== null && element.querySelector(BLOCK_SELECTOR) !== null;
 }
 
 /** A paragraph that begins like a heading, a quotation or a list is none. */
