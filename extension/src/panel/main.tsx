@@ -2,8 +2,10 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { outbox } from '../outbox/outbox';
+import { sendWhenThere } from './effects/actions';
 import { keepDrafts, keepPlace, remember } from './effects/drafts';
 import { heard, keepInStep } from './effects/live';
+import { openPage } from './effects/pages';
 import { connect, listen } from './effects/session';
 import { attachWanted } from './effects/wanted';
 import { preferences, thread } from './store';
@@ -13,7 +15,8 @@ import { App } from './views/App';
 async function start(): Promise<void> {
   connect(true);
   void outbox.warm();
-  await remember(new URLSearchParams(location.hash.slice(1)).get('thread'));
+  const place = new URLSearchParams(location.hash.slice(1));
+  await remember(place.get('thread'));
   effect(() => {
     document.documentElement.dataset['theme'] = preferences.value.theme;
   });
@@ -24,6 +27,9 @@ async function start(): Promise<void> {
   keepInStep();
   keepDrafts();
   keepPlace();
+  sendWhenThere();
+  const kept = place.get('page');
+  if (kept !== null) openPage(kept);
   attachWanted();
   const root = document.getElementById('app');
   if (root) render(<App />, root);

@@ -76,7 +76,7 @@ export const TESTID = {
   keeping: 'keeping',
   blockedSites: 'blocked-sites',
   saveBlockedSites: 'save-blocked-sites',
-  /** What lies over the panel: `data-kind` (keep organise purge branches folder.save folder.delete). */
+  /** What lies over the panel: `data-kind` (keep organise purge branches folder.save folder.delete attachment page.delete). */
   dialog: 'dialog',
   /** The button of a dialog that does what it asks about. */
   confirm: 'confirm',
@@ -88,4 +88,41 @@ export const TESTID = {
   /** One branch of the chat: `data-leaf-id`, `data-active="1"`. */
   branchItem: 'branch-item',
   deleteBranch: 'delete-branch',
+  /** Chooses files of one's own; the field behind it. */
+  attachFile: 'attach-file',
+  fileInput: 'file-input',
+  /** A file of the message being written: `data-state` (waiting sending there failed), `data-code` why. */
+  draftFile: 'draft-file',
+  removeFile: 'remove-file',
+  /** What a message names; one of them: `data-state` (unknown picture file gone), `data-attachment-id`. */
+  attached: 'attached',
+  attachment: 'attachment',
+  download: 'download',
+  deleteAttachment: 'delete-attachment',
+  /** The search: its ways in, its field, its filters, and a hit: `data-kind` (message page title), ids beside. */
+  openSearch: 'open-search',
+  menuSearch: 'menu-search',
+  search: 'search',
+  searchField: 'search-field',
+  searchWhere: 'search-where',
+  searchFilters: 'search-filters',
+  searchSite: 'search-site',
+  /** `data-state` (idle busy done failed). */
+  searchHits: 'search-hits',
+  searchHit: 'search-hit',
+  /** Kept pages: the list (`data-state` as above), one of it, and what reads it again. */
+  openPages: 'open-pages',
+  menuPages: 'menu-pages',
+  pages: 'pages',
+  pageSite: 'page-site',
+  pageItems: 'page-items',
+  pageItem: 'page-item',
+  reader: 'reader',
+  /** `data-form` (text copy picture). */
+  readerForm: 'reader-form',
+  readerText: 'reader-text',
+  readerCopy: 'reader-copy',
+  openOriginal: 'open-original',
+  storageUse: 'storage-use',
+  storageWarning: 'storage-warning',
 } as const;

@@ -15,7 +15,8 @@ export const ALL = [
   'thread.subscribe', 'thread.unsubscribe', 'branch.list', 'branch.delete', 'node.delete', 'node.restore', 'turn.submit', 'turn.fork',
   'turn.interrupt', 'queue.remove', 'run.resume', 'run.resolveUncertain', 'folder.list', 'folder.save', 'folder.delete', 'settings.get',
   'settings.set', 'connection.list', 'connection.save', 'connection.delete', 'connection.verify', 'secret.set', 'storage.status',
-  'approval.response', 'interaction.response',
+  'approval.response', 'interaction.response', 'attachment.begin', 'attachment.list', 'attachment.pin', 'attachment.delete', 'thread.search',
+  'page.list', 'page.get', 'page.delete',
 ] as const;
 
 export type Sent = Record<string, unknown> & { type: string; submissionId: string };
@@ -37,11 +38,12 @@ export class PanelInPage {
     }
     document.body.innerHTML = '<div id="app"></div>';
     vi.resetModules();
-    const [store, session, live, drafts, { App }] = await Promise.all([
+    const [store, session, live, drafts, actions, { App }] = await Promise.all([
       import('../../src/panel/store'),
       import('../../src/panel/effects/session'),
       import('../../src/panel/effects/live'),
       import('../../src/panel/effects/drafts'),
+      import('../../src/panel/effects/actions'),
       import('../../src/panel/views/App'),
     ]);
     session.connect(true);
@@ -50,6 +52,7 @@ export class PanelInPage {
     live.keepInStep();
     drafts.keepDrafts();
     drafts.keepPlace();
+    actions.sendWhenThere();
     await act(() => render(<App />, document.getElementById('app') as HTMLElement));
     const panel = new PanelInPage(store, session);
     await panel.say({ kind: 'welcome', clientId: 'profile', storeId: null });

@@ -1,10 +1,15 @@
 // What a person can do in the panel, as commands.
+import { effect, signal, untracked } from '@preact/signals';
 import { newId } from '../../ids';
 import type { ContextBlock, UserInput } from '../../protocol';
 import { cutText } from '../../text';
 import { t } from '../i18n';
 import { NO_DRAFT } from '../state/model';
-import { conversation, dispatch, drafts, pending, threads } from '../store';
+import { attachmentsOf } from '../state/payload';
+import { conversation, dispatch, drafts, threads } from '../store';
+import { known } from './attachments';
+import { exists } from './begun';
+import { addFiles, comeBack, type DraftFile, dropTakenUp, files, filesOf, sendOff, takeUp } from './files';
 import { watchNew } from './live';
 import { command, commands, make, type Made, Refusal } from './session';
 import { sentence } from './sentences';
@@ -32,42 +37,73 @@ export async function tellAndLook(threadId: string, sent: Promise<unknown>): Pro
   return done;
 }
 
-/** True when the host has (or will have, by the outbox) the thread on show. */
-function exists(threadId: string): boolean {
-  return (
-    conversation.peek().loaded ||
-    threads.peek()[threadId] !== undefined ||
-    pending.peek().some(({ op }) => op.type === 'thread.create' && op.threadId === threadId)
-  );
-}
-
-export function inputFrom(text: string, context: readonly ContextBlock[]): UserInput {
+export function inputFrom(text: string, context: readonly ContextBlock[], attachmentIds: readonly string[] = []): UserInput {
   return {
     content: text === '' ? [] : [{ type: 'text', text }],
     ...(context.length > 0 ? { attachedContext: [...context] } : {}),
+    ...(attachmentIds.length > 0 ? { attachmentIds: [...attachmentIds] } : {}),
   };
 }
 
-/** A message is one op of one frame; longer text does not fit in. */
+/** A message is one op of one frame; longer text goes as a file. */
 export const LONGEST_MESSAGE = 1 << 20;
 
-export function sendDraft(): void {
-  const { threadId } = conversation.peek();
+/** Chats whose message goes as soon as its files are at the companion. */
+export const leaving = signal<ReadonlySet<string>>(new Set());
+
+function leave(threadId: string, wanted: boolean): void {
+  const next = new Set(leaving.peek());
+  if (wanted) next.add(threadId);
+  else next.delete(threadId);
+  leaving.value = next;
+}
+
+export const stay = (threadId: string): void => leave(threadId, false);
+
+/** Sends what is written, once its files are there; what cannot go stays as it is. */
+export function sendDraft(threadId = conversation.peek().threadId): void {
+  leave(threadId, false);
   const draft = drafts.peek()[threadId] ?? NO_DRAFT;
   const text = draft.text.trim();
-  if (text === '') return;
+  if (text === '' && filesOf(threadId).length === 0) return;
   if (new Blob([text]).size > LONGEST_MESSAGE) {
-    toast(t('messageTooLong'), 'error');
+    addFiles(threadId, [new File([text.toWellFormed()], t('longTextName'), { type: 'text/plain' })]);
+    dispatch({ type: 'draft', threadId, draft: { ...draft, text: '' } });
+    toast(t('longTextAsFile'));
+    sendDraft(threadId);
     return;
   }
-  const input = inputFrom(text, draft.context);
+  const together = filesOf(threadId);
+  if (together.some((each) => each.state === 'failed')) {
+    toast(t('filesFailed'), 'error');
+    return;
+  }
+  if (together.some((each) => each.state !== 'there')) {
+    leave(threadId, true);
+    return;
+  }
+  const input = inputFrom(text, draft.context, together.flatMap((each) => each.attachmentId ?? []));
+  const gone = sendOff(threadId);
   dispatch({ type: 'draft', threadId, draft: NO_DRAFT });
-  if (draft.editing === undefined) submit(threadId, input);
+  if (draft.editing === undefined) submit(threadId, input, gone);
   else void tellAndLook(threadId, command('turn.fork', { threadId, siblingOfNodeId: draft.editing, input }));
 }
 
+/** Messages that waited for their files go when these are there. */
+export function sendWhenThere(): void {
+  effect(() => {
+    const waiting = [...leaving.value].filter((id) => !files.value.some((each) => each.threadId === id && (each.state === 'waiting' || each.state === 'sending')));
+    if (waiting.length > 0) untracked(() => waiting.forEach((id) => sendDraft(id)));
+  });
+}
+
+export function leaveEdit(threadId: string): void {
+  dropTakenUp(threadId);
+  dispatch({ type: 'draft', threadId, draft: NO_DRAFT });
+}
+
 /** Creation and first message go together, so that no empty thread is left behind. */
-export function submit(threadId: string, input: UserInput): void {
+export function submit(threadId: string, input: UserInput, gone: readonly DraftFile[] = []): void {
   const fresh = !exists(threadId);
   const made: Made[] = fresh ? [make('thread.create', { threadId })] : [];
   made.push(make('turn.submit', { threadId, input }));
@@ -76,6 +112,7 @@ export function submit(threadId: string, input: UserInput): void {
   }).catch((error: unknown) => {
     // The browser could not keep it: the words go back to where they can be seen.
     dispatch({ type: 'draft', threadId, draft: { text: textOfInput(input), context: input.attachedContext ?? [] } });
+    comeBack(gone);
     toast(t('cannotKeep', error instanceof Error ? error.message : ''), 'error');
   });
 }
@@ -116,7 +153,9 @@ export function regenerate(nodeId: string): void {
 }
 
 export function edit(nodeId: string, text: string, context: readonly ContextBlock[]): void {
-  const { threadId } = conversation.peek();
+  const { threadId, nodes } = conversation.peek();
+  const node = nodes.find((each) => each.id === nodeId);
+  takeUp(threadId, node ? attachmentsOf(node).flatMap((id) => known.peek().get(id) ?? []).filter((each) => !each.evicted) : []);
   dispatch({ type: 'draft', threadId, draft: { text, context, editing: nodeId } });
 }
 

@@ -1,12 +1,16 @@
 // Keeps the panel's state in step with the host: subscribes, lists, settings, whenever there is a host.
-import { computed, effect, untracked } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Heard, ModelRef } from '../../protocol';
 import type { Shelf } from '../state/model';
 import { can, conversation, dispatch, filter, link, lists, shelf } from '../store';
+import { evicted } from './attachments';
 import { loadFolders, loadHead, loadList } from './lists';
 import { ask, quietly, Refusal } from './session';
 
 const NODE_PAGE = 200;
+
+/** Counts the changes to kept pages, whoever made them. */
+export const pagesMoved = signal(0);
 
 let watched: string | null = null;
 
@@ -73,7 +77,10 @@ function sayVisible(): void {
 
 /** Called by the session for events that change more than the state can know from them. */
 export function heard(event: Heard): void {
+  if (event.type === 'attachment.evicted') evicted(event.attachmentIds);
+  if (event.type === 'storage.warning') void loadStorage();
   if (event.type !== 'store.changed') return;
+  if (event.kind === 'pages') pagesMoved.value += 1;
   if (event.kind === 'connections') void loadConnections();
   if (event.kind === 'settings') void loadSettings();
   if (event.kind === 'folders') void loadFolders();

@@ -13,6 +13,8 @@ const SENTENCES: Readonly<Record<string, MessageKey>> = {
   storage_corrupt: 'codeStorageCorrupt',
   store_newer: 'codeStoreNewer',
   vault_locked: 'codeVaultLocked',
+  quota_exceeded: 'codeQuota',
+  digest_mismatch: 'codeDigest',
   too_large: 'codeTooLarge',
   message_too_large: 'codeTooLarge',
   snapshot_invalid: 'codeSnapshotInvalid',

@@ -85,6 +85,8 @@ export type Dialog =
   | { readonly kind: 'organise' | 'purge' | 'branches'; readonly threadId: string }
   /** Null: the page beside the panel. */
   | { readonly kind: 'keep'; readonly tabId: number | null }
+  | { readonly kind: 'attachment'; readonly attachmentId: string }
+  | { readonly kind: 'page.delete'; readonly pageId: string; readonly title: string }
   | { readonly kind: 'folder.save'; readonly folderId: string | null }
   | { readonly kind: 'folder.delete'; readonly folderId: string };
 
@@ -102,7 +104,7 @@ export interface Toast {
   readonly undo?: Undo;
 }
 
-export type Page = 'chat' | 'threads' | 'settings';
+export type Page = 'chat' | 'threads' | 'settings' | 'search' | 'pages' | 'reader';
 export type Theme = 'auto' | 'light' | 'dark';
 export type Language = 'auto' | 'en' | 'zh_CN';
 

@@ -28,6 +28,18 @@ export function contextOf(node: ThreadNode): readonly ContextBlock[] {
   return Array.isArray(context) ? (context as ContextBlock[]) : [];
 }
 
+/** What a message names beside its words: files, and pictures among its content. */
+export function attachmentsOf(node: ThreadNode): readonly string[] {
+  return attachmentsIn(members(node));
+}
+
+export function attachmentsIn(input: { readonly content?: unknown; readonly attachmentIds?: unknown }): readonly string[] {
+  const named = Array.isArray(input.attachmentIds) ? (input.attachmentIds as string[]) : [];
+  const content = Array.isArray(input.content) ? (input.content as ContentBlock[]) : [];
+  const images = content.flatMap((block) => (block.type === 'image' ? [block.attachmentId] : []));
+  return [...new Set([...named, ...images])];
+}
+
 export interface Origin { readonly model: string; readonly connectionId: string }
 
 export function originOf(node: ThreadNode): Origin | null {

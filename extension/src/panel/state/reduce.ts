@@ -83,7 +83,8 @@ export function reduce(state: PanelState, event: PanelEvent): PanelState {
     case 'model.chosen':
       return { ...state, defaultModel: event.model };
     case 'storage':
-      return { ...state, storage: event.status };
+      // The warning stands until there is room again.
+      return { ...state, storage: event.status, storageWarning: event.status.warn ? state.storageWarning : null };
     case 'preferences':
       return { ...state, preferences: event.preferences };
   }

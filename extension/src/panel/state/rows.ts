@@ -18,6 +18,8 @@ export interface MessageRow {
   readonly text: string;
   readonly reasoning: string;
   readonly context: readonly ContextBlock[];
+  /** Ids of the attachments that it names. */
+  readonly attached: readonly string[];
   readonly node?: ThreadNode;
   readonly pending?: Pending;
   readonly origin?: payload.Origin;
@@ -71,6 +73,7 @@ function nodeRow(node: ThreadNode, born: string | undefined): MessageRow {
     text: payload.textOf(node),
     reasoning: payload.reasoningOf(node),
     context: payload.contextOf(node),
+    attached: payload.attachmentsOf(node),
     node,
     at: node.ts,
     ...(origin ? { origin } : {}),
@@ -95,6 +98,7 @@ function itemRow(item: LiveItem): MessageRow {
     text: item.text,
     reasoning: item.reasoning,
     context: [],
+    attached: [],
     at: 0,
   };
   rowsOfItems.set(item, row);
@@ -122,6 +126,7 @@ function pendingRow(pending: Pending): MessageRow | null {
     text: payload.inputText(op.input),
     reasoning: '',
     context: op.input.attachedContext ?? [],
+    attached: payload.attachmentsIn(op.input),
     pending,
     at: pending.at,
   };

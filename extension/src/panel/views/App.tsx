@@ -6,10 +6,15 @@ import { Announcer } from './Announcer';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
 import { Dialogs } from './Dialogs';
+import { DropZone } from './DropZone';
 import { AccessCard } from './AccessCard';
 import { HostStatus } from './HostStatus';
 import { Keeping } from './KeepPage';
+import { Pages } from './Pages';
+import { Reader } from './Reader';
+import { Search } from './Search';
 import { Settings } from './Settings';
+import { useShortcuts } from './shortcuts';
 import { ThreadList } from './ThreadList';
 import { Toasts } from './Toasts';
 import { TopBar } from './TopBar';
@@ -30,10 +35,11 @@ function useWide(): boolean {
 
 export function App(): JSX.Element {
   const wide = useWide();
+  useShortcuts();
   return (
     <div class={`app ${wide ? 'wide' : 'narrow'}`}>
       <ThreadList wide={wide} />
-      {page.value === 'settings' ? <Settings /> : <Chat covered={!wide && page.value === 'threads'} />}
+      <Shown wide={wide} />
       <Dialogs />
       <Toasts />
       <Announcer />
@@ -41,9 +47,25 @@ export function App(): JSX.Element {
   );
 }
 
+function Shown({ wide }: { wide: boolean }): JSX.Element {
+  switch (page.value) {
+    case 'settings':
+      return <Settings />;
+    case 'search':
+      return <Search />;
+    case 'pages':
+      return <Pages />;
+    case 'reader':
+      return <Reader />;
+    case 'chat':
+    case 'threads':
+      return <Chat covered={!wide && page.value === 'threads'} />;
+  }
+}
+
 function Chat({ covered }: { covered: boolean }): JSX.Element {
   return (
-    <main class="chat" inert={covered}>
+    <DropZone covered={covered}>
       <TopBar />
       <HostStatus />
       <Unconfirmed />
@@ -51,6 +73,6 @@ function Chat({ covered }: { covered: boolean }): JSX.Element {
       <Keeping />
       <AccessCard />
       <Composer />
-    </main>
+    </DropZone>
   );
 }

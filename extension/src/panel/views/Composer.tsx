@@ -1,15 +1,18 @@
 // The composer: grows with its text, keeps drafts, sends with Enter, takes pages and long pastes as chips.
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { sendDraft, stop } from '../effects/actions';
+import { leaveEdit, sendDraft, stop } from '../effects/actions';
 import { addContext, attachHere, attaching, cuts, details, removeContext } from '../effects/attaching';
+import { addFiles, files } from '../effects/files';
 import { t } from '../i18n';
 import { type Draft, NO_DRAFT } from '../state/model';
 import { textOf } from '../state/payload';
-import { conversation, dispatch, drafts, running, shownId } from '../store';
+import { can, conversation, dispatch, drafts, running, shownId } from '../store';
 import { TESTID } from '../testids';
 import { AttachMenu } from './AttachMenu';
 import { Chip } from './Chip';
+import { DraftFiles, FileButton } from './DraftFiles';
+import { filesIn } from './DropZone';
 import { Icon, StopIcon } from './Icon';
 import { optionId, PICKER_ID, TabPicker } from './TabPicker';
 import { useMention } from './useMention';
@@ -24,7 +27,7 @@ export function Composer(): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null);
   const shifted = useRef(false);
   const change = (next: Draft): void => dispatch({ type: 'draft', threadId, draft: next });
-  const empty = draft.text.trim() === '';
+  const empty = draft.text.trim() === '' && !files.value.some((each) => each.threadId === threadId);
   const mention = useMention(draft.text, (text) => change({ ...draft, text }));
 
   useLayoutEffect(() => {
@@ -44,7 +47,7 @@ export function Composer(): JSX.Element {
       event.preventDefault();
       sendDraft();
     } else if (event.key === 'Escape') {
-      if (draft.editing !== undefined) change(NO_DRAFT);
+      if (draft.editing !== undefined) leaveEdit(threadId);
       else stop();
     } else if (event.key === 'ArrowUp' && draft.text === '') {
       const last = conversation.peek().nodes.findLast((node) => node.type === 'user_message');
@@ -67,6 +70,13 @@ export function Composer(): JSX.Element {
 
   const onPaste = (event: ClipboardEvent): void => {
     const text = event.clipboardData?.getData('text/plain') ?? '';
+    const pasted = filesIn(event.clipboardData);
+    // Spreadsheets and word processors give a picture of the text beside it: the text is meant.
+    if (pasted.length > 0 && text === '' && can('attachment.begin')) {
+      event.preventDefault();
+      addFiles(threadId, pasted);
+      return;
+    }
     if (text.length <= LONG_PASTE || shifted.current) return;
     event.preventDefault();
     addContext({ kind: 'paste', text: text.toWellFormed(), trust: 'trusted', provenance: 'user' });
@@ -83,7 +93,7 @@ export function Composer(): JSX.Element {
       {draft.editing !== undefined && (
         <p class="editing">
           <Icon name="edit" size={14} /> {t('editing')}
-          <button type="button" class="link" onClick={() => change(NO_DRAFT)}>
+          <button type="button" class="link" onClick={() => leaveEdit(threadId)}>
             {t('cancel')}
           </button>
         </p>
@@ -95,6 +105,7 @@ export function Composer(): JSX.Element {
           ))}
         </div>
       )}
+      <DraftFiles />
       {mention.open && <TabPicker entries={mention.entries} active={mention.active} choose={mention.choose} />}
       <textarea
         ref={field}
@@ -120,6 +131,7 @@ export function Composer(): JSX.Element {
         <button type="button" class="button quiet" data-testid={TESTID.attachPage} disabled={attaching.value} onClick={() => void attachHere()} title={t('attachPageTitle')}>
           <Icon name="page" size={16} /> {t(attaching.value ? 'readingPage' : 'attachPage')}
         </button>
+        <FileButton />
         <AttachMenu mention={beginMention} />
         <span class="space" />
         {turn && (

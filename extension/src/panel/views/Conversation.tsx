@@ -3,6 +3,7 @@ import { computed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
+import { sight } from '../effects/jump';
 import { loadOlder } from '../effects/live';
 import { t } from '../i18n';
 import type { Row } from '../state/rows';
@@ -83,6 +84,20 @@ function Rows(): JSX.Element {
     toEnd();
   }, [mine, lastIsMine, toEnd]);
 
+  // A message that somebody went to from a search.
+  const wanted = sight.value;
+  const [foundId, setFoundId] = useState<string | null>(null);
+  useLayoutEffect(() => {
+    const index = shown.findIndex((row) => row.kind === 'message' && row.node?.id === wanted?.nodeId);
+    if (!wanted || index < 0) return;
+    sight.value = null;
+    stuck.current = false;
+    setAway(true);
+    setFoundId(wanted.nodeId);
+    list.current?.scrollToIndex(index, { align: 'center' });
+    scroller.current?.focus({ preventScroll: true });
+  }, [wanted, shown]);
+
   const onScroll = useCallback((offset: number) => {
     const element = scroller.current;
     if (!element) return;
@@ -108,7 +123,7 @@ function Rows(): JSX.Element {
       <div ref={scroller} class="rows" role="log" aria-live="off" aria-label={t('conversation')} tabIndex={0}>
         <Virtualizer ref={list} data={shown} bufferSize={AHEAD} shift={prepended} onScroll={onScroll} onResize={stayAtEnd}>
           {(row: Row) => (
-            <div key={row.key} class="row">
+            <div key={row.key} class={isFound(row, foundId) ? 'row found' : 'row'}>
               <RowView row={row} />
             </div>
           )}
@@ -135,6 +150,10 @@ function Rows(): JSX.Element {
 
 function standing(element: HTMLElement): Standing {
   return { offset: element.scrollTop, size: element.scrollHeight, window: element.clientHeight };
+}
+
+function isFound(row: Row, nodeId: string | null): boolean {
+  return nodeId !== null && row.kind === 'message' && row.node?.id === nodeId;
 }
 
 function isOwn(row: Row | undefined): boolean {

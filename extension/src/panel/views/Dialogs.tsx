@@ -6,6 +6,8 @@ import { purgeThread } from '../effects/removal';
 import { t } from '../i18n';
 import { dialog, folders, threads } from '../store';
 import { TESTID } from '../testids';
+import { deletePage } from '../effects/pages';
+import { AttachmentDialog } from './AttachmentDialog';
 import { Branches } from './Branches';
 import { closeDialog, Confirm, Dialog } from './Dialog';
 import { KeepDialog } from './KeepPage';
@@ -29,6 +31,12 @@ export function Dialogs(): JSX.Element | null {
           label={t('deleteForGood')}
           run={() => void purgeThread(shown.threadId)}
         />
+      );
+    case 'attachment':
+      return <AttachmentDialog key={shown.attachmentId} id={shown.attachmentId} />;
+    case 'page.delete':
+      return (
+        <Confirm kind="page.delete" title={t('deletePageTitle')} text={t('deletePageText', shown.title)} label={t('deletePage')} run={() => void deletePage(shown.pageId)} />
       );
     case 'keep':
       return <KeepDialog tabId={shown.tabId} />;

@@ -37,7 +37,7 @@ export function HostStatus(): JSX.Element {
     <div class="host-status" data-testid={TESTID.hostStatus} data-phase={status.phase} data-code={codeOf(status)} role="status">
       <Words status={status} />
       {status.phase === 'ready' && storageWarning.value !== null && (
-        <p class="banner warn">
+        <p class="banner warn" data-testid={TESTID.storageWarning}>
           <Icon name="warning" size={16} /> <span>{t('storageWarning', Math.round(storageWarning.value))}</span>
         </p>
       )}

@@ -28,6 +28,7 @@ const PATHS = {
   file: 'M5.5 2.8h5.7L15 6.6v10.6H5.5zM11 3v4h4',
   download: 'M10 3.5v9M6 9l4 4 4-4M4 16.5h12',
   external: 'M8 4.5H4.5v11h11V12M11.5 4h4.5v4.5M16 4l-7 7',
+  filter: 'M3.5 5.5h13M6 10h8M8.5 14.5h3',
   search: 'M9 3.8a5.2 5.2 0 1 0 0 10.4A5.2 5.2 0 0 0 9 3.8M13 13l3.8 3.8',
   library: 'M4.5 3.5h3v13h-3zM9 3.5h3v13H9zM13.2 4.4l2.2-.7 2.6 11.6-2.2.7z',
   chat: 'M3.5 4.5h13v9h-7l-3.5 3v-3h-2.5z',

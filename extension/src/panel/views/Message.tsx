@@ -4,6 +4,7 @@ import { memo } from 'preact/compat';
 import { t } from '../i18n';
 import type { MessageRow } from '../state/rows';
 import { TESTID } from '../testids';
+import { Attached } from './Attached';
 import { Chip } from './Chip';
 import { Icon } from './Icon';
 import { Markdown } from './Markdown';
@@ -57,6 +58,7 @@ function UserBody({ row }: { row: MessageRow }): JSX.Element {
           ))}
         </div>
       )}
+      <Attached ids={row.attached} context={row.context} />
       {row.text && (
         <div class="bubble" data-testid={TESTID.messageBody} dir="auto">
           {row.text}

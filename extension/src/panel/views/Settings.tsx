@@ -5,13 +5,14 @@ import { keepPreferences } from '../effects/drafts';
 import { loadConnections, loadSettings, loadStorage } from '../effects/live';
 import { type MessageKey, t } from '../i18n';
 import type { Language, Theme } from '../state/model';
-import { dispatch, link, preferences, storage, storeId } from '../store';
+import { dispatch, link, preferences, storeId } from '../store';
 import { TESTID } from '../testids';
 import { CaptureSettings } from './CaptureSettings';
 import { Connections } from './Connections';
 import { HostStatus } from './HostStatus';
 import { Icon } from './Icon';
 import { ModelChoice } from './ModelChoice';
+import { StorageUse } from './StorageUse';
 
 export function Settings(): JSX.Element {
   useEffect(() => {
@@ -94,24 +95,16 @@ function Look(): JSX.Element {
   );
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_048_576).toLocaleString(undefined, { maximumFractionDigits: 1 })} MiB`;
-}
-
 function StorageFacts(): JSX.Element {
   const status = link.value;
-  const use = storage.value;
   const facts: (readonly [MessageKey, string])[] = [];
-  if (use) {
-    facts.push(['factDatabase', megabytes(use.databaseBytes)]);
-    facts.push(['factAttachments', t('ofLimit', megabytes(use.attachmentsBytes), megabytes(use.attachmentsLimit))]);
-  }
   if ('host' in status) facts.push(['factHost', `${status.host.version} (pid ${status.host.pid})`]);
   if (storeId.value) facts.push(['factStore', storeId.value]);
   facts.push(['factExtension', chrome.runtime.getManifest().version]);
   return (
     <>
       <p class="hint">{t('storageHint')}</p>
+      <StorageUse />
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>

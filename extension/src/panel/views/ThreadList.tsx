@@ -3,6 +3,8 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { newChat } from '../effects/actions';
 import { loadList } from '../effects/lists';
+import { openKeptPages } from '../effects/pages';
+import { openSearch } from '../effects/search';
 import { type MessageKey, t } from '../i18n';
 import type { Shelf } from '../state/model';
 import type { Group } from '../state/shelves';
@@ -57,6 +59,16 @@ export function ThreadList({ wide }: { wide: boolean }): JSX.Element {
           <button type="button" class="icon-button" onClick={newChat} aria-label={t('newChat')} title={t('newChat')}>
             <Icon name="plus" />
           </button>
+          {can('thread.search') && (
+            <button type="button" class="icon-button" data-testid={TESTID.openSearch} onClick={openSearch} aria-label={t('search')} title={t('searchTitle')} aria-keyshortcuts="Control+K Meta+K">
+              <Icon name="search" />
+            </button>
+          )}
+          {can('page.list') && (
+            <button type="button" class="icon-button" data-testid={TESTID.openPages} onClick={openKeptPages} aria-label={t('keptPages')} title={t('keptPages')}>
+              <Icon name="library" />
+            </button>
+          )}
           <button type="button" class="icon-button" data-testid={TESTID.openSettings} onClick={() => dispatch({ type: 'page.shown', page: 'settings' })} aria-label={t('settings')} title={t('settings')}>
             <Icon name="gear" />
           </button>

@@ -5,6 +5,8 @@ import { newChat, rename } from '../effects/actions';
 import { askToKeep } from '../effects/keeping';
 import { pin } from '../effects/organise';
 import { archive, deleteThread } from '../effects/removal';
+import { openKeptPages } from '../effects/pages';
+import { openSearch } from '../effects/search';
 import { t } from '../i18n';
 import { unsaved } from '../state/pending';
 import { withPending } from '../state/shelves';
@@ -55,6 +57,8 @@ function items(startRenaming: () => void): MenuItem[] {
   if (meta && can('branch.list')) own.push({ icon: 'fork', label: t('branchesOfChat'), run: () => show('branches', meta.id) });
   if (meta && can('thread.delete')) own.push({ icon: 'trash', label: t('deleteChat'), run: () => void deleteThread(meta.id) });
   if (can('page.capture')) own.push({ icon: 'page', label: t('keepPage'), run: () => askToKeep(), testId: TESTID.keepPage, separated: own.length > 0 });
+  if (can('thread.search')) own.push({ icon: 'search', label: t('search'), run: openSearch, testId: TESTID.menuSearch });
+  if (can('page.list')) own.push({ icon: 'library', label: t('keptPages'), run: openKeptPages, testId: TESTID.menuPages });
   own.push({ icon: 'tab', label: t('openInTab'), run: openInTab });
   own.push({ icon: 'gear', label: t('settings'), run: () => dispatch({ type: 'page.shown', page: 'settings' }), testId: TESTID.menuSettings });
   return own;
