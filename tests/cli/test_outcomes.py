@@ -1,5 +1,6 @@
 """How every command ends: one sentence or one document, the right status, never a traceback."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,8 +19,8 @@ def test_wrong_usage_is_status_2_and_a_sentence(sidekeep: Callable, words: tuple
 def test_a_fault_of_our_own_is_logged_in_the_named_store(tmp_path: Path, sidekeep: Callable) -> None:
     """One sentence that says where the details are: beside the store that was asked for, not in the user's own."""
     state = tmp_path / "state"
-    (state / "sidekeep.db").mkdir(parents=True)
-    (state / "hosts").write_text("no folder")
+    state.mkdir()
+    (state / "backups").write_text("no folder")
     done = sidekeep("status", "--json")
     assert done.status == 1
     log = state / "logs" / "cli.log"
@@ -36,3 +37,34 @@ def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path, sidekeep: Callable
     program = Path(sys.executable).parent / "sidekeep"
     done = subprocess.run(f"{program} protocol --schema | head -1", shell=True, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+@pytest.mark.parametrize("words", [("status",), ("threads",), ("verify",), ("search", "x")])
+def test_a_file_in_the_place_of_the_state_folder_is_named(tmp_path: Path, sidekeep: Callable, words: tuple) -> None:
+    """No fault of ours and no empty history: wrong usage, with what to do."""
+    (tmp_path / "file").write_text("")
+    done = sidekeep(*words, state=tmp_path / "file")
+    assert (done.status, done.out) == (2, "")
+    assert "is no folder" in done.err
+
+
+def test_a_path_that_no_database_can_have_is_told_of(tmp_path: Path, sidekeep: Callable) -> None:
+    """Bytes that are no UTF-8, and a path longer than SQLite takes: a sentence, and JSON that is JSON."""
+    for name in (os.fsdecode(b"caf\xe9"), "/".join(["x" * 200] * 3)):
+        state = tmp_path / name
+        state.mkdir(parents=True)
+        (state / "sidekeep.db").touch()
+        done = sidekeep("threads", state=state)
+        assert (done.status, done.out) == (1, "")
+        assert "SIDEKEEP_STATE" in done.err
+        assert "SIDEKEEP_STATE" in sidekeep("status", "--json", state=state).document["error"]["message"]
+
+
+def test_any_text_is_printed_in_any_locale(tmp_path: Path, sidekeep: Callable) -> None:
+    """A terminal that lacks a character shows `?`; a document stays UTF-8."""
+    state = tmp_path / "話"
+    narrow = {"PYTHONIOENCODING": "ascii"}
+    done = sidekeep("status", state=state, **narrow)
+    assert done.status == 0
+    assert f"{tmp_path}/?" in done.out
+    assert sidekeep("status", "--json", state=state, **narrow).document["state"] == str(state)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sidekeep.model.errors import StoreBusy
-from sidekeep.model.places import Places
+from sidekeep.model.places import Places, private_folder
 from sidekeep.store.opener import open_store
 from support.hostclient import HostClient
 from support.stores import Store
@@ -150,3 +150,57 @@ def test_a_fault_of_ours_concerns_its_op_and_ends_no_port(store: Store) -> None:
 
 def _elsewhere(code: str) -> None:
     subprocess.run([sys.executable, "-c", f"import apsw\n{code}"], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", [b"file", b"file/below", b"link", b"loop", b"caf\xe9", b"/".join([b"x" * 200] * 3)])
+def test_a_state_folder_that_cannot_be_used_is_told_of(tmp_path: Path, name: bytes) -> None:
+    """The answer says what is wrong and what to do; the port stays usable."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "else")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with HostClient(tmp_path / os.fsdecode(name)) as host:
+        host.initialize()
+        answer = host.refused("thread.create")
+        assert (answer["code"] in ("storage_full", "internal"), answer["retryable"]) == (True, True)
+        assert "SIDEKEEP_STATE" in answer["message"]
+        assert "Errno" not in answer["message"]
+        assert host.ask("ping")["type"] == "pong"
+
+
+def test_a_folder_where_none_can_be_made_is_no_endless_try() -> None:
+    """A parent that takes no folder (here /proc) ends with the system's own word."""
+    with pytest.raises(FileNotFoundError):
+        private_folder("/proc/none/of/this")
+    with pytest.raises(FileNotFoundError):
+        private_folder("/proc/none")
+
+
+def test_a_store_that_is_gone_is_read_on_and_not_written(store: Store) -> None:
+    """Removed while a host uses it: commands are refused with the reason, and nothing is shown as empty."""
+    host = store.open()
+    thread = host.ack("thread.create", title="Kept")["threadId"]
+    host.ack("thread.update", threadId=thread, patch={"title": "Kept well"})
+    elsewhere = store.state.with_name("elsewhere")
+    store.state.rename(elsewhere)
+    for _ in range(2):
+        answer = host.refused("thread.update", threadId=thread, patch={"title": "Lost"})
+        assert (answer["code"], answer["retryable"]) == ("storage_full", True)
+        assert [one["title"] for one in host.query("thread.list")["threads"]] == ["Kept well"]
+    elsewhere.rename(store.state)
+    host.ack("thread.update", threadId=thread, patch={"title": "Back"})
+    assert not host.seen("error")
+
+
+def test_nothing_said_to_one_store_is_written_to_another(store: Store) -> None:
+    """Another store in the place of this one: what comes is refused until the client knows which it speaks to."""
+    host = store.open()
+    thread = host.ack("thread.create")["threadId"]
+    store.state.rename(store.state.with_name("elsewhere"))
+    store.hosts.append(other := HostClient(store.state))
+    other.initialize()
+    assert other.ready()["storeId"] != host.seen("store.ready")[0]["storeId"]
+    for _ in range(2):
+        assert host.refused("thread.create")["code"] == "store_busy"
+        assert host.refused("thread.update", threadId=thread, patch={})["code"] == "store_busy"
+        assert host.refused("thread.list")["code"] == "storage_full"
+    assert other.query("thread.list")["threads"] == []

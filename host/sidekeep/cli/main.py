@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
@@ -46,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status (0 done, 1 not so, 2 usage, 3 refused, 4 store)."""
     words = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in words
+    _write_any_text(as_json)
     try:
         done = make_app()(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
@@ -62,6 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         return fail(Status.NOT_SO, "internal", log_fault(error, _state(words)), as_json=as_json)
     return done if isinstance(done, int) else Status.DONE
+
+
+def _write_any_text(as_json: bool) -> None:
+    """Any text can be printed whatever the locale: what it lacks as `?`; a JSON document is always UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8" if as_json else None, errors="replace")
 
 
 def _state(words: Sequence[str]) -> str | None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from sidekeep.model.errors import InvalidCommand
 from sidekeep.model.places import Places, home, state_dir
 
 State = Annotated[
@@ -16,8 +17,11 @@ Flag = Parameter(negative="")
 
 
 def places(state: Path | None) -> Places:
-    """The places of the store that was named, or of the usual one."""
-    return Places(str(state.expanduser()) if state else None)
+    """The places of the store that was named, or of the usual one. Raises InvalidCommand for what is no folder."""
+    found = Places(str(state.expanduser()) if state else None)
+    if os.path.exists(found.state) and not os.path.isdir(found.state):
+        raise InvalidCommand(f"{shown(found.state)} is no folder; name the store's with --state or SIDEKEEP_STATE.")
+    return found
 
 
 def must_be_told(state: str) -> bool:

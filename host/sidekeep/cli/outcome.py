@@ -1,5 +1,6 @@
 """How a command ends: its exit status, its one sentence, or its one JSON document."""
 
+import json
 import os
 import re
 import sys
@@ -40,10 +41,14 @@ def status_of(error: SidekeepError) -> Status:
 
 
 def emit(document: object) -> None:
-    """Writes the one JSON document of a command with `--json`."""
+    """Writes the one JSON document of a command with `--json`; bytes of a path that are no text become `?`."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    try:
+        encoded = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        encoded = json.dumps(document, ensure_ascii=False).encode(errors="replace")
+    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
 
 def say(text: str) -> None:

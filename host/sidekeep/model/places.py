@@ -75,7 +75,7 @@ def private_folder(path: str) -> str:
         os.mkdir(path, FOLDER_MODE)
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        return private_folder(path)
+        os.mkdir(path, FOLDER_MODE)
     except FileExistsError:
         found = os.stat(path)
         if not stat.S_ISDIR(found.st_mode) or (sys.platform != "win32" and found.st_uid != os.getuid()):

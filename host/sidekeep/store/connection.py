@@ -1,5 +1,7 @@
 """Connections to the database with the settings of the durability promise."""
 
+import errno
+import os
 import time
 from collections.abc import Callable
 
@@ -9,6 +11,7 @@ from sidekeep.model.errors import Internal, SidekeepError, StorageCorrupt, Stora
 
 OLDEST_SQLITE = (3, 51, 3)
 PATIENCE_SECONDS = 20.0
+LONGEST_PATH = 500  # SQLite takes 512 bytes, with the names of the files beside the database
 _PAUSE = (0.0005, 0.0005, 0.001, 0.001, 0.002, 0.002, 0.005)
 
 
@@ -50,7 +53,11 @@ def _patient(seconds: float) -> Callable[[int], bool]:
 def connect(
     path: str, *, vfs: str | None = None, create: bool = False, patience: float = PATIENCE_SECONDS
 ) -> apsw.Connection:
-    """Open the database for reading and writing; the caller checks what is in it."""
+    """Open the database for reading and writing; the caller checks what is in it.
+
+    Raises apsw.Error; Internal for a path that SQLite cannot take.
+    """
+    _check_path(path)
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     db = apsw.Connection(path, flags=flags, vfs=vfs)
     db.set_busy_handler(_patient(patience))
@@ -64,12 +71,37 @@ def connect(
     return db
 
 
+def _check_path(path: str) -> None:
+    try:
+        length = len(os.path.realpath(path).encode())
+    except UnicodeEncodeError:
+        raise Internal("The path of the state folder is not in UTF-8; name another one in SIDEKEEP_STATE.") from None
+    if length > LONGEST_PATH:
+        raise Internal(
+            f"The path of the state folder is too long ({length} bytes with the database's name, where {LONGEST_PATH} "
+            "are taken); name another one in SIDEKEEP_STATE."
+        )
+
+
+def of_the_folder(error: OSError) -> SidekeepError:
+    """The product's error for what the system says of the state folder."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return typed(apsw.FullError())
+    where = f" {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes) else ""
+    return StorageFull(
+        f"The state folder cannot be used ({error.strerror or error}{where and ':' + where}); "
+        "mend that, or name another one in SIDEKEEP_STATE."
+    )
+
+
 def typed(error: BaseException) -> SidekeepError:
     """The product's error for a foreign one; foreign exceptions do not leave this room."""
     if isinstance(error, SidekeepError):
         return error
     if isinstance(error, apsw.FullError):
         return StorageFull("The disk is full: free some space, then send again. Nothing that was saved is lost.")
+    if isinstance(error, apsw.ConnectionClosedError):
+        return StorageFull("The store's files are out of reach; put them back, or start the browser again.")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return StorageCorrupt("The store is damaged. Nothing more is written to it; run `sidekeep verify --repair`.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import apsw
 
-from sidekeep.model.errors import SidekeepError, StorageCorrupt, StoreBusy
+from sidekeep.model.errors import SidekeepError, StorageCorrupt, StorageFull, StoreBusy
 from sidekeep.model.ids import new_id
 from sidekeep.model.places import Places, private_file
 from sidekeep.store import locks, migrations, unsynced
-from sidekeep.store.connection import check_sqlite, connect, typed
+from sidekeep.store.connection import check_sqlite, connect, of_the_folder, typed
 
 Progress = Callable[[str, int | None], None]
 SCHEMA_WAIT_SECONDS = 30.0
@@ -62,9 +62,19 @@ class Store:
         self.db = fresh
 
     def reopen(self) -> None:
-        """A new writer connection after somebody put other files in the place of ours."""
+        """A new writer connection after somebody put other files in the place of ours.
+
+        Raises StorageFull where there are none (what was open goes on being read), StoreBusy where they are
+        another store's: what a client says to one store is never written to another.
+        """
+        if not os.path.exists(self.places.database):
+            raise StorageFull(f"The store is gone from {self.places.state}; put it back, then send again.")
         self._close_writer()
-        self.db = connect(self.places.database, vfs=self.vfs)
+        fresh = connect(self.places.database, vfs=self.vfs)
+        if migrations.versions(fresh).store_id != self.store_id:
+            fresh.close(True)
+            raise StoreBusy("Another store was put in the place of this one; close the browser and start it again.")
+        self.db = fresh
         make_durable(self.db)
 
     def _close_writer(self) -> None:
@@ -104,9 +114,12 @@ def open_store(
     StoreNewer, StorageCorrupt, StorageFull. Source: first document §2; `docs/durability.md`.
     """
     check_sqlite()
-    places.make()
-    opening = locks.open_lock_file(places.open_lock)
-    schema = locks.open_lock_file(places.schema_lock)
+    try:
+        places.make()
+        opening = locks.open_lock_file(places.open_lock)
+        schema = locks.open_lock_file(places.schema_lock)
+    except OSError as error:
+        raise of_the_folder(error) from error
     try:
         if not locks.lock_within(opening, locks.EXCLUSIVE, 0.02):
             progress("opening", None)
@@ -119,6 +132,9 @@ def open_store(
     except apsw.Error as error:
         os.close(schema)
         raise typed(error) from error
+    except OSError as error:
+        os.close(schema)
+        raise of_the_folder(error) from error
     finally:
         os.close(opening)
     return store
