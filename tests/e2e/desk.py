@@ -1,7 +1,9 @@
 """A desk: one state folder, the browsers that a person opens on it, and the processes behind them."""
 
 import contextlib
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +34,7 @@ class Desk:
         self.home = folder / "home"
         self.home.mkdir()
         self.browsers: list[Chromium] = []
+        self.extension = BUILT_EXTENSION
         self.sidekeep_command = [str(Path(sys.executable).parent / "sidekeep")]
 
     # --- what a person does ---
@@ -53,6 +56,15 @@ class Desk:
         kept = {name: value for name, value in os.environ.items() if name not in ("SIDEKEEP_STATE", "VIRTUAL_ENV")}
         return {**kept, "HOME": str(self.home), "LANGUAGE": "en"}
 
+    def grant_everything(self) -> None:
+        """From here on browsers have an extension to which every permission was given: no test can press their prompt."""
+        self.extension = self.folder / "extension"
+        shutil.copytree(BUILT_EXTENSION, self.extension)
+        manifest = json.loads((self.extension / "manifest.json").read_text())
+        manifest["permissions"] += manifest.pop("optional_permissions")
+        manifest["host_permissions"] = manifest.pop("optional_host_permissions")
+        (self.extension / "manifest.json").write_text(json.dumps(manifest))
+
     def profile(self, name: str = "profile") -> Path:
         return self.folder / name
 
@@ -70,7 +82,7 @@ class Desk:
             self.playwright,
             self.program,
             self.profile(name),
-            BUILT_EXTENSION,
+            self.extension,
             environment=self.environment(),
             arguments=["--lang=en-US"],
         )

@@ -7,8 +7,18 @@ export const APART = 'data-sidekeep-apart';
 /** Stands where a frame of another site was, which cannot be read from here. */
 export const CLOSED_FRAME = 'data-sidekeep-frame';
 
+/** What is left for a copy; once it is used up the rest of the page stays where it is. */
+export interface Budget {
+  characters: number;
+  /** On the clock of `performance.now()`. */
+  readonly until: number;
+}
+const ENDLESS: Budget = { characters: Infinity, until: Infinity };
+export const isUsedUp = ({ characters, until }: Budget): boolean => characters <= 0 || performance.now() > until;
+
 interface Copying {
   readonly owner: Document;
+  readonly budget: Budget;
   /** Inside of what is folded up: styles say that it is not seen, but it is one click away. */
   readonly folded: boolean;
   /** `visibility` hides the text here; what is inside may take that back. */
@@ -16,17 +26,17 @@ interface Copying {
 }
 
 /** Copies of `document` are inert: nothing in them loads or runs. */
-export function flatClone(source: Document): Document {
+export function flatClone(source: Document, budget = ENDLESS): Document {
   const copy = source.implementation.createHTMLDocument(source.title);
   const base = copy.createElement('base');
   base.href = source.baseURI;
   copy.head.append(base);
-  if (source.body) copyInto(source.body, copy.body, { owner: copy, folded: false, unseen: false });
+  if (source.body) copyInto(source.body, copy.body, { owner: copy, budget, folded: false, unseen: false });
   return copy;
 }
 
 function copyInto(from: ParentNode & Node, to: Element, copying: Copying): void {
-  for (const child of from.childNodes) copyNode(child, to, copying);
+  for (let child = from.firstChild; child && !isUsedUp(copying.budget); child = child.nextSibling) copyNode(child, to, copying);
 }
 
 // Nodes of a frame are of other classes than ours: `instanceof` would not know them.
@@ -34,7 +44,10 @@ const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.EL
 
 function copyNode(node: Node, to: Element, copying: Copying): void {
   if (node.nodeType === Node.TEXT_NODE) {
-    if (!copying.unseen) to.append(node.nodeValue ?? '');
+    if (copying.unseen) return;
+    const text = node.nodeValue ?? '';
+    copying.budget.characters -= text.length;
+    to.append(text);
     return;
   }
   if (!isElement(node)) return;

@@ -1,6 +1,6 @@
 // Runs inside a page: its readable text as Markdown. Sees the page, knows nothing of the panel.
 import { Readability } from '@mozilla/readability';
-import { CLOSED_FRAME, flatClone } from './flatten';
+import { type Budget, CLOSED_FRAME, flatClone, isUsedUp } from './flatten';
 import { markdownOf } from './markdown';
 
 export { selectedText } from './selection';
@@ -34,21 +34,25 @@ const SHARE = 0.12;
 const ELEMENTS_AT_MOST = 30_000;
 /** Characters: what the companion takes as one text. */
 const LONGEST = 2_500_000;
+const MILLISECONDS_AT_MOST = 8_000;
 
-export function readPage(): ReadPage {
+/** Of more than `most` characters only the beginning is taken. */
+export function readPage(most = LONGEST): ReadPage {
   const area = innerWidth * innerHeight;
   const base = { url: location.href, contentType: document.contentType, drawn: isDrawn(), readByParent: isReadByParent(), area };
   const title = document.title || nameOf(location);
   const plain = document.body?.innerText ?? '';
-  if (!/html|xml/.test(document.contentType)) return { ...base, title, ...kept(plain), kind: 'whole', closedFrames: [] };
-  const flat = flatClone(document);
+  if (!/html|xml/.test(document.contentType)) return { ...base, title, ...kept(plain, most), kind: 'whole', closedFrames: [] };
+  const budget: Budget = { characters: most, until: performance.now() + MILLISECONDS_AT_MOST };
+  const flat = flatClone(document, budget);
+  const unread = isUsedUp(budget) ? Math.max(1, plain.length - most) : 0;
   const closedFrames = [...flat.querySelectorAll(`[${CLOSED_FRAME}]`)].map((frame) => frame.getAttribute(CLOSED_FRAME) ?? '');
   const words = lengthOf(flat.body);
   const article = flat.body.querySelectorAll('*').length <= ELEMENTS_AT_MOST ? articleOf(flat) : null;
   if (article && lengthOf(article) >= Math.max(ENOUGH, words * SHARE)) {
-    return { ...base, title, ...kept(markdownOf(article, document)), kind: 'article', closedFrames };
+    return { ...base, title, ...kept(markdownOf(article, document), most, unread), kind: 'article', closedFrames };
   }
-  return { ...base, title, ...kept(markdownOf(flat.body, document) || (words > 0 ? plain : '')), kind: 'whole', closedFrames };
+  return { ...base, title, ...kept(markdownOf(flat.body, document) || (words > 0 ? plain : ''), most, unread), kind: 'whole', closedFrames };
 }
 
 function articleOf(flat: Document): Element | null {
@@ -59,11 +63,12 @@ function articleOf(flat: Document): Element | null {
 
 const lengthOf = (element: Element): number => (element.textContent ?? '').replace(/\s+/g, ' ').length;
 
-function kept(text: string): Pick<ReadPage, 'text' | 'cutFrom'> {
-  if (text.length <= LONGEST) return { text };
+function kept(text: string, most: number, unread = 0): Pick<ReadPage, 'text' | 'cutFrom'> {
+  const length = text.length + unread;
+  if (text.length <= most) return unread > 0 ? { text, cutFrom: length } : { text };
   // Not through the middle of a character.
-  const end = /[\uDC00-\uDFFF]/.test(text.charAt(LONGEST)) ? LONGEST - 1 : LONGEST;
-  return { text: text.slice(0, end), cutFrom: text.length };
+  const end = /[\uDC00-\uDFFF]/.test(text.charAt(most)) ? most - 1 : most;
+  return { text: text.slice(0, end), cutFrom: length };
 }
 
 const DRAWING_EDITORS = /^https:\/\/docs\.google\.com\/(document|spreadsheets|presentation)\/d\//;

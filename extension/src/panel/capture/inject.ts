@@ -5,7 +5,7 @@ import { CannotRead, refusalOf } from './unreadable';
 
 /** What the script offers inside the page. */
 export interface InPage {
-  readPage(): ReadPage;
+  readPage(most?: number): ReadPage;
   selectedText(): string;
   framesHere(): string[];
   prepare(): Strips;

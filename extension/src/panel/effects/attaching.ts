@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { ContextBlock } from '../../protocol';
 import { shown } from '../capture/cuts';
 import type { Picture } from '../capture/picture';
-import { type Attached, blockOf, looksLikePdf, pageText, selection } from '../capture/read';
+import { type Attached, blockOf, FOR_A_MODEL, looksLikePdf, pageText, selection } from '../capture/read';
 import { siteOf } from '../capture/sites';
 import { allow, originsOf, tabOf } from '../capture/tabs';
 import { CannotRead, WHY } from '../capture/unreadable';
@@ -117,7 +117,7 @@ export function attachHere(tabId?: number): Promise<boolean> {
     const tab = await tabOf(tabId);
     try {
       if (looksLikePdf(tab.url)) throw new CannotRead('pdf');
-      add(blockOf('page', await pageText(tab)));
+      add(blockOf('page', await pageText(tab, FOR_A_MODEL)));
     } catch (error) {
       if (!(error instanceof CannotRead) || error.why !== 'pdf') throw error;
       await attachPdf(tab);
