@@ -105,6 +105,24 @@ def test_two_connections_are_there_from_the_start(desk: HostClient) -> None:
     assert desk.refused("connection.save", connection=other)["code"] == "invalid_command"
 
 
+def test_every_template_can_be_saved_as_it_is(desk: HostClient) -> None:
+    """Endpoints that people know, as data for the panel; one's own lacks an address, which is then asked for."""
+    templates = {template["id"]: template for template in desk.query("connection.list")["templates"]}
+    assert list(templates) == [
+        "anthropic", "openai", "openrouter", "deepseek", "ollama", "lmstudio", "llamacpp", "custom",
+    ]  # fmt: skip
+    for template in templates.values():
+        members = {name: template[name] for name in ("name", "kind", "baseUrl", "quirks") if name in template}
+        if template["id"] == "custom":
+            refusal = desk.refused("connection.save", connection={**members, "enabled": True})
+            assert (refusal["code"], "baseUrl" in refusal["message"]) == ("invalid_command", True)
+        else:
+            desk.ack("connection.save", connection={**members, "enabled": True})
+    assert {name for name, template in templates.items() if template["key"] == "required"} == {
+        "anthropic", "openai", "openrouter", "deepseek",
+    }  # fmt: skip
+
+
 def test_a_connection_comes_back_as_it_was_saved(desk: HostClient) -> None:
     """`connection.save` → `connectionId`; saved again under its id it is changed."""
     connection = {

@@ -28,7 +28,7 @@ def _connect(host: HostClient, server: LlamaServer, key: str, kind: str) -> None
                     "modelIds": [server.model], "enabled": True},
     )  # fmt: skip
     choice = {"connectionId": "far", "modelId": server.model}
-    host.ack("settings.set", patch={"models.default": choice, "models.params": {"maxTokens": 48}})
+    host.ack("settings.set", patch={"models.default": choice, "models.params": {"maxTokens": 16}})
 
 
 @KINDS

@@ -7,6 +7,7 @@ from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import InvalidCommand, NotFound
 from sidekeep.model.installed import local_model
 from sidekeep.model.ops import ConnectionDelete, ConnectionList, ConnectionModels, ConnectionSave, ConnectionVerify
+from sidekeep.model.templates import TEMPLATES
 from sidekeep.store import connections
 from sidekeep.store.tx import Tx
 
@@ -35,7 +36,7 @@ def _check_address(address: object) -> None:
 
 
 def listing(tx: Tx, _op: ConnectionList, _ctx: Context) -> dict[str, Any]:
-    return {"connections": [_with_parts(connection) for connection in connections.listing(tx)]}
+    return {"connections": [_with_parts(connection) for connection in connections.listing(tx)], "templates": TEMPLATES}
 
 
 def _with_parts(connection: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sidekeep.model.entities import (
     Backup,
     Branch,
     Connection,
+    ConnectionTemplate,
     Folder,
     Job,
     Memory,
@@ -259,9 +260,10 @@ class Secrets(Out, kw_only=True):
 
 
 class Connections(Out, kw_only=True):
-    """All connections."""
+    """All connections, and templates for new ones."""
 
     connections: list[Connection]
+    templates: list[ConnectionTemplate]
 
 
 class Settings(Out, kw_only=True):

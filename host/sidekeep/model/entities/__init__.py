@@ -36,6 +36,7 @@ from sidekeep.model.entities.runs import (
 )
 from sidekeep.model.entities.setup import (
     Connection,
+    ConnectionTemplate,
     Folder,
     Memory,
     Preset,
@@ -67,6 +68,7 @@ __all__ = [
     "CapabilityScope",
     "Code",
     "Connection",
+    "ConnectionTemplate",
     "EnvironmentJson",
     "Fault",
     "Folder",

@@ -27,6 +27,18 @@ class Connection(Out, kw_only=True):
     installed: bool | UnsetType = UNSET
 
 
+class ConnectionTemplate(Out, kw_only=True):
+    """What is known of a usual endpoint; `custom` has no address."""
+
+    id: str
+    name: str
+    kind: Literal["openai", "anthropic"]
+    base_url: str | UnsetType = UNSET
+    key: Literal["required", "optional", "none"]
+    key_url: str | UnsetType = UNSET
+    quirks: dict[str, Any] | UnsetType = UNSET
+
+
 class SecretInfo(Out, kw_only=True):
     """A secret's name and age."""
 
