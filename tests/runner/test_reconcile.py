@@ -16,9 +16,10 @@ from sidekeep.store import runs
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import open_store
 from sidekeep.store.tx import Tx
-from sidekeep.turns import finish
+from sidekeep.turns import finish, steps
 from sidekeep.turns.claim import claim
 from sidekeep.turns.held import Held, rows_of
+from sidekeep.turns.progress import Call
 from support.hostclient import HostClient
 from support.runners import log_of, shown, until
 from support.stores import Store, text
@@ -255,15 +256,47 @@ def test_a_run_that_was_handed_over_goes_on(store: Store) -> None:
     assert len(shown(host.query("thread.subscribe", threadId=thread))) == 2
 
 
-def test_a_tool_whose_effect_is_unknown_pauses_the_run(store: Store) -> None:
-    """It may have been done: nobody does it twice without being asked."""
+ACT = "00000000-0000-4000-8000-0000000000ac"
+
+
+def acting(runner: Dying, run_id: str) -> None:
+    """The model has asked for a tool that must not act twice, and it has begun."""
+    held = runner.claims(run_id)
+    call = Call(ACT, "send_letter", "{}")
+    message = finish.Said(text="I send it", model="extract", connection_id="extract", items=["i1"])
+
+    def called(tx: Tx) -> None:
+        run, row = rows_of(tx, held)
+        node = "00000000-0000-4000-8000-0000000000ab"
+        steps.called(tx, row, run, "called", message, [call], node_id=node)
+        steps.acting_now(tx, run, "acting", ACT)
+
+    runner.write(called)
+
+
+@pytest.mark.parametrize(
+    ("resolution", "ok", "words"),
+    [("mark_done", True, "it was done"), ("fail", False, "it was not done"), ("retry", False, "There is no tool")],
+)
+def test_an_act_whose_result_nobody_knows_waits_for_the_user(
+    store: Store, resolution: str, ok: bool, words: str
+) -> None:
+    """It may have been done: nobody does it twice without being asked. What the user says of it is its result."""
     host, thread, ack = submitted(store)
     with dying(store) as runner:
-        held = runner.claims(ack["runId"])
-        runner.streams(held)
-        runner.moves(held, "executing_tool")
-    until(lambda: run_of(host, ack)["state"] == "paused_uncertain", "pause")
-    assert host.query("thread.subscribe", threadId=thread)["thread"]["status"] == "needs_input"
+        acting(runner, ack["runId"])
+    assert host.event("run.recovery_required")["runId"] == ack["runId"]
+    snapshot = host.query("thread.subscribe", threadId=thread)
+    assert snapshot["thread"]["status"] == "needs_input"
+    (entry,) = snapshot["recoverable"]
+    assert (entry["state"], entry["reason"], entry["tool"]) == ("paused_uncertain", "uncertain", "send_letter")
+    members = {"threadId": thread, "runId": ack["runId"], "resolution": resolution}
+    host.ack("run.resolveUncertain", **members)
+    host.event("turn.complete", runId=ack["runId"])
+    (result,) = [n for n in host.query("thread.subscribe", threadId=thread)["nodes"] if n["type"] == "tool_result"]
+    assert result["payload"]["ok"] is ok
+    assert words in result["payload"]["contentForLlm"][0]["text"]
+    assert host.refused("run.resolveUncertain", **members)["code"] == "conflict"
 
 
 def test_a_run_that_ended_is_left_alone(store: Store) -> None:

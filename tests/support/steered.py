@@ -46,6 +46,20 @@ class Call:
     def say(self, text: str) -> None:
         self._chunk({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})
 
+    def use(self, *tools: tuple[str, Any]) -> None:
+        """Ask for tools, and end: each its name and arguments (JSON text as it is, anything else written as JSON)."""
+        for index, (name, given) in enumerate(tools):
+            arguments = given if isinstance(given, str) else json.dumps(given)
+            head = {"index": index, "id": f"call_{index}", "type": "function", "function": {"name": name}}
+            for piece in (head, *({"index": index, "function": {"arguments": half}} for half in _halves(arguments))):
+                self._chunk({"choices": [{"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": None}]})
+        self.end("tool_calls")
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that were offered."""
+        return [tool["function"]["name"] for tool in self.body.get("tools", [])]
+
     def end(self, reason: str = "stop", usage: tuple[int, int] = (10, 5)) -> None:
         self._chunk({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
         figures = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
@@ -87,6 +101,12 @@ class Steered:
             "id": "steered", "name": "Steered", "kind": "openai", "baseUrl": self.url, "modelIds": [MODEL],
             "models": [model], "enabled": True,
         }  # fmt: skip
+
+    @property
+    def with_tools(self) -> dict[str, Any]:
+        """The same endpoint with a model that may call tools."""
+        model = {"id": MODEL, "capabilities": {"toolUse": True, "vision": True}}
+        return {**self.connection, "id": "steered", "models": [model]}
 
     overrides = {"model": {"connectionId": "steered", "modelId": MODEL}}  # noqa: RUF012
 
@@ -145,6 +165,10 @@ class Steered:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def _halves(text: str) -> tuple[str, str]:
+    return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 def _text(content: Any) -> str:

@@ -21,6 +21,10 @@ class Clients:
         if not self.follows(thread_id):
             self._since.pop(thread_id, None)
 
+    def meet(self, client_id: str) -> None:
+        """It has asked something here: this port serves it."""
+        self._threads.setdefault(client_id, set())
+
     def set_visible(self, client_id: str, visible: bool) -> None:
         self._visible[client_id] = visible
         self._threads.setdefault(client_id, set())

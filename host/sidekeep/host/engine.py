@@ -9,6 +9,7 @@ import msgspec
 
 from sidekeep.commands.context import Context
 from sidekeep.host import answers
+from sidekeep.host.browser import BrowserDesk
 from sidekeep.host.clients import Clients
 from sidekeep.host.dispatch import Handler, handler
 from sidekeep.host.election import Election
@@ -65,6 +66,7 @@ class Engine:
         send: Send,
         answered: Callable[[Request], None],
         places: Any,
+        instance_id: str,
         seal: Callable[[str, str], bytes],
         log: Callable[[str], None],
     ) -> None:
@@ -90,6 +92,7 @@ class Engine:
         self._out: list[bytes] = []
         self._committed = False
         self._pacer = Pacer()
+        self._browser = BrowserDesk(doorway, read, clients, places, instance_id)
         self._work = True
         self._ask_again: float | None = None
         self._idle_due: float | None = monotonic() + IDLE_SECONDS
@@ -139,7 +142,7 @@ class Engine:
             return FAULT_SECONDS
         if self._tidy.due or self._indexing:
             return 0.0
-        timers = (self._idle_due, self._ask_again, self._pacer.due, self._tidy.notes_due)
+        timers = (self._idle_due, self._ask_again, self._pacer.due, self._tidy.notes_due, self._browser.due)
         dues = [due for due in timers if due is not None]
         return max(0.0, min(dues) - monotonic()) if dues else None
 
@@ -147,6 +150,8 @@ class Engine:
 
     def _one(self, request: Request) -> None:
         try:
+            if request.client_id:
+                self._browser.meet(request.client_id)
             if request.kind == COMMAND:
                 self._gather(request)
                 return
@@ -290,6 +295,10 @@ class Engine:
         (newest,) = tx.one("SELECT coalesce(max(seq), 0) FROM changes") or (0,)
         return shown, newest
 
+    def meet(self, client_id: str) -> None:
+        """The client that opened this port."""
+        self._browser.meet(client_id)
+
     def greet(self, client_id: str, thread_id: str) -> None:
         """The snapshot that `initialize` asked for; a thread that is gone is an `error` event."""
         try:
@@ -339,6 +348,10 @@ class Engine:
         with reading(self._read()) as tx:
             self._send_events(self._pacer.paced(self._feed.events(tx), own=own))
         self._send_events(self._feed.live_events())
+        if self._feed.browser_wanted:
+            self._feed.browser_wanted = False
+            self._browser.heard()
+        self._send_events(self._browser.events())
 
     def _send_events(self, events: Iterable[dict[str, Any]]) -> None:
         frames: list[bytes] = []

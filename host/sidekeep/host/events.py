@@ -49,6 +49,8 @@ class Feed:
         self._disk = DiskWatch(places)
         # Set when a change may have begun or ended work of the runner.
         self.work_changed = True
+        # Set when a tool wants something of the browser.
+        self.browser_wanted = False
 
     def events(self, tx: Tx) -> Iterator[Event]:
         """Everything that is new in the store; call `live_events` afterwards."""
@@ -84,6 +86,9 @@ class Feed:
         kind, thread_id = change.kind, change.thread
         if kind.startswith(("run.", "turn.", "queue.", "job.")):
             self.work_changed = True
+        if kind == "browser.request":
+            self.browser_wanted = True
+            return
         turn = self.turns.get(thread_id or "")
         if turn is not None:
             # What was said before a commit is in the file before it: it is told first.
@@ -174,7 +179,7 @@ class Feed:
         if turn is None or (turn.run_id, turn.attempt) != (run.id, run.attempt):
             turn = self._follow(thread_id, {"turnId": run.turn_id, "runId": run.id, "attempt": run.attempt})
             turn.catch_up()
-        active["items"] = turn.items()
+        active["items"] = snapshot.unwritten(tx, turn.items())
         return shown
 
     def drop_unfollowed(self) -> None:

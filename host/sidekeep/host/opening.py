@@ -114,10 +114,12 @@ def _open(
         send=outlet.send,
         answered=intake.done,
         places=places,
+        instance_id=str(about["instanceId"]),
         seal=_sealer(places),
         log=log,
     )
     presence.tell([])
+    engine.meet(client_id)
     outlet.send([dump(_ready(store.store_id, place.warnings(places.state))).encode()])
     if subscribe is not None:
         engine.greet(client_id, subscribe)

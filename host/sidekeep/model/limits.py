@@ -18,6 +18,7 @@ DELTA_MERGE_MS = 16
 BUSY_NOTICE_MS = 1 * SECOND
 BROADCAST_MS = 500  # a change reaches every port within
 BROWSER_REQUEST_MS = 30 * SECOND  # until a browser tool fails for want of a browser
+BROWSER_ANSWER_MS = 60 * SECOND  # that a browser may take once it was asked
 
 # --- commands and the writer ---
 RECEIPT_MS = 7 * DAY
@@ -51,6 +52,9 @@ SESSION_PERMISSION_IDLE_MS = 12 * HOUR
 RUN_DEATHS = 3  # active in so many successive deaths: failed
 TOOL_FAULTS_HINT = 3
 TOOL_FAULTS_STOP = 5
+TURN_STEPS = 100  # model calls of a turn; then it answers without tools
+WAIT_LONGEST_MS = 24 * HOUR  # that a run waits for a time
+ARTIFACT_BYTES = 1 * MIB
 PAGE_TEXT_CHARACTERS = 200_000
 PAGE_TEXT_SLICE = 8_000
 PASTE_CHARACTERS = 2_000

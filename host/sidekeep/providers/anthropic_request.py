@@ -38,7 +38,10 @@ def body_of(request: ModelRequest, quirks: dict[str, Any]) -> dict[str, Any]:
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in request.tools
         ]
-        if quirks.get("noParallelToolCalls"):
+        if request.closing:
+            # Messages with calls in them are refused where no tools are declared.
+            body["tool_choice"] = {"type": "none"}
+        elif quirks.get("noParallelToolCalls"):
             body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
     stop = _param(request, "stop")
     if stop:

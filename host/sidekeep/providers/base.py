@@ -125,6 +125,8 @@ class ModelRequest(Struct, kw_only=True):
     system: str = ""
     messages: list[Message]
     tools: list[ToolSpec] = field(default_factory=list)
+    #: The tools are only there because earlier calls name them: this answer may not call any.
+    closing: bool = False
     params: dict[str, Any] = field(default_factory=dict)
     #: Ask the endpoint to cache the stable beginning (where its protocol has marks for it).
     prompt_cache: bool = False

@@ -39,7 +39,7 @@ def body_of(request: ModelRequest, quirks: dict[str, Any], usual_max_tokens_fiel
     most = request.params.get("maxTokens")
     if most is not None and most is not UNSET:
         body[str(quirks.get("maxTokensField") or usual_max_tokens_field)] = most
-    if request.tools:
+    if request.tools and not request.closing:
         body["tools"] = [
             {
                 "type": "function",

@@ -21,13 +21,13 @@ from sidekeep.runner.live_writer import LiveWriter
 from sidekeep.runner.reader import Reader
 from sidekeep.runner.reconcile import reconcile_interrupted_runs
 from sidekeep.runner.writer import Writer
-from sidekeep.store import care, handover, jobs, room, run_queue, secrets
+from sidekeep.store import care, handover, jobs, room, run_queue, search_index, secrets
 from sidekeep.store.bell import Bell
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import Store
 from sidekeep.store.run_queue import Waiting
 from sidekeep.store.tx import Tx
-from sidekeep.turns.claim import claim, claimed_by
+from sidekeep.turns.claim import begin, begun_by
 from sidekeep.turns.held import Held
 from sidekeep.turns.models import ModelPool
 from sidekeep.turns.titles import name_thread
@@ -95,6 +95,11 @@ class Runner:
 
     async def read(self, look: Callable[[Tx], Any]) -> Any:
         return await self._loop.run_in_executor(self._reader.pool, self._reader.now, look)
+
+    async def fill_index(self) -> None:
+        """Until a search sees all that was committed."""
+        while (step := await self.read(search_index.prepare)) is not None:
+            await self._writer.run(partial(search_index.write, step=step), lambda _tx: None)
 
     def watched(self, thread_id: str) -> bool:
         return self._hosts.watched(thread_id)
@@ -175,6 +180,7 @@ class Runner:
         self._steer({run.id: run for run in open_runs})
         self._bench.look(open_jobs, leaving=bool(leaving))
         if leaving:
+            self._park()
             return
         for run in run_queue.startable(open_runs, self._tasks):
             if self._refused.get(run.id, (0, 0.0))[1] > monotonic():
@@ -199,13 +205,26 @@ class Runner:
                 turn.drop()
             elif row.interrupt_requested:
                 turn.interrupt()
+            else:
+                turn.look()
+
+    def _park(self) -> None:
+        """Turns that wait for a person or a time are left to the next runner."""
+        for turn in self._turns.values():
+            if turn.resting:
+                turn.hand_over()
+
+    def _busy(self) -> bool:
+        """Whether anything here goes on or ends by itself: more than turns that wait for a person."""
+        resting = sum(turn.resting and turn.due is None for turn in self._turns.values())
+        return len(self._tasks) > resting
 
     async def _execute(self, run_id: str) -> None:
         move = new_id()
         try:
             mine = await self.write(
-                lambda tx: claim(tx, run_id, move, watched=self._watched_run(tx, run_id)),
-                lambda tx: claimed_by(tx, run_id, move),
+                lambda tx: begin(tx, run_id, move, watched=self._watched_run(tx, run_id)),
+                lambda tx: begun_by(tx, run_id, move),
             )
         except SidekeepError as error:
             self._not_taken(run_id, error)
@@ -333,7 +352,7 @@ class Runner:
             self.log("a newer version takes over")
             self._release()
             return True
-        if self._tasks:
+        if self._busy():
             self._alone_since = None
             return False
         hosts = self._hosts.living()
@@ -349,8 +368,12 @@ class Runner:
 
     async def _leave_if_nobody_needs_it(self) -> bool:
         def work(tx: Tx) -> bool:
-            return bool(run_queue.startable(run_queue.open_runs(tx), ()) or jobs.open_jobs(tx))
+            waiting = run_queue.startable(run_queue.open_runs(tx), ())
+            return any(not run.rests for run in waiting) or bool(jobs.open_jobs(tx))
 
+        self._park()
+        if self._tasks:
+            await asyncio.wait(list(self._tasks.values()), timeout=LET_GO_SECONDS)
         try:
             left = await self._writer.between(lambda: self._doorway.leave(work, self._release))
         except SidekeepError as error:

@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import msgspec
+
 from sidekeep.model.errors import Internal
 from sidekeep.model.ids import new_id
 from sidekeep.model.limits import RUN_DEATHS
@@ -15,6 +17,7 @@ from sidekeep.model.places import Places
 from sidekeep.runner.live_writer import remove
 from sidekeep.store import run_queue, runs
 from sidekeep.store.live import LiveTail, live_path
+from sidekeep.store.runs import RunRow
 from sidekeep.store.tx import Tx
 from sidekeep.turns import finish
 from sidekeep.turns.finish import Said
@@ -35,7 +38,7 @@ async def reconcile_interrupted_runs(desk: Desk, places: Places, log: Callable[[
     """Move each run that a dead runner left; returns how many. Afterwards no live file is left."""
     found = [run for run in await desk.read(run_queue.open_runs) if run.state in LEFT_BEHIND]
     for run in found:
-        left = left_behind(live_path(places, run.id, run.attempt))
+        left = await desk.read(_unwritten(left_behind(live_path(places, run.id, run.attempt))))
         became = await desk.write(_moving(run.id, left), _moved(run.id, run.state))
         log(f"run {run.id}.{run.attempt} was left {run.state} and is {became}")
     for name in os.listdir(places.live):
@@ -54,7 +57,27 @@ def left_behind(path: str) -> Said:
     for item in open_items:
         if item.kind == "assistant_message":
             said.text, said.reasoning = "".join(item.text), "".join(item.reasoning)
+            # It becomes a node: then that is the node of the last item.
+            said.items.remove(item.item_id)
+            said.items.append(item.item_id)
     return said
+
+
+def _unwritten(left: Said) -> Callable[[Tx], Said]:
+    """Without what is on disk: a runner may die between a commit and the line in its file that tells of it."""
+
+    def look(tx: Tx) -> Said:
+        if not left.items:
+            return left
+        message = left.items[-1]
+        marks = ", ".join("?" * len(left.items))
+        written = {row[0] for row in tx.all(f"SELECT id FROM nodes WHERE id IN ({marks})", tuple(left.items))}
+        if message in written:
+            left.text = left.reasoning = ""
+        left.items = [item for item in left.items if item not in written]
+        return left
+
+    return look
 
 
 def _moving(run_id: str, left: Said) -> Callable[[Tx], str]:
@@ -75,12 +98,15 @@ def _moving(run_id: str, left: Said) -> Callable[[Tx], str]:
         elif run.deaths >= RUN_DEATHS:
             error = Internal(f"The engine ended {run.deaths} times in a row during this turn; it is not tried again.")
             finish.fail(tx, thread, run, token, error, watched=False, said=left)
-        elif run.state == "preparing":
-            # Nothing has had effect: it begins again by itself.
-            runs.set_state(tx, run, "preparing", move=None)
-        elif run.state == "executing_tool":
+        elif run.state == "executing_tool" and is_uncertain(tx, run):
             runs.set_state(tx, run, "paused_uncertain", move=None)
             thread.set("status", "needs_input")
+            finish.told(tx, thread, run)
+            detail: dict[str, object] = {"runId": run.id, "turnId": run.turn_id}
+            tx.change("run.recovery_required", thread.id, run.id, detail=detail)
+        elif run.state in ("preparing", "executing_tool"):
+            # Nothing has had effect that is not on disk with its result: it goes on by itself.
+            runs.set_state(tx, run, "preparing", move=None, partial=None)
             finish.told(tx, thread, run)
         else:
             finish.interrupt_for_recovery(tx, thread, run, left)
@@ -88,6 +114,12 @@ def _moving(run_id: str, left: Said) -> Callable[[Tx], str]:
         return run.state
 
     return move
+
+
+def is_uncertain(tx: Tx, run: RunRow) -> bool:
+    """Whether a tool that must not act twice had begun, and nobody knows what became of it."""
+    acting = msgspec.json.decode(run.partial).get("acting") if run.partial else None
+    return acting is not None and tx.one("SELECT 1 FROM nodes WHERE id = ?", (acting,)) is None
 
 
 def _moved(run_id: str, was: str) -> Callable[[Tx], str | None]:

@@ -9,11 +9,12 @@ from sidekeep.store.tx import Tx
 sql = statements(__file__)
 
 #: States in which a run waits for a runner: never started, resumed or begun again, or left by an older runner.
-STARTS_FROM = frozenset(("queued", "preparing", "handed_over"))
+STARTS_FROM = frozenset(("queued", "preparing", "handed_over", "waiting_approval", "waiting_interaction"))
 
 
 class Waiting(NamedTuple):
-    """An open run, without its large columns. `held` says that its thread lives and its fence stands."""
+    """An open run, without its large columns. `held` says that its thread lives and its fence stands, `rests` that it
+    waits for the user and nothing will happen by itself."""
 
     k: int
     id: str
@@ -24,6 +25,7 @@ class Waiting(NamedTuple):
     interrupt_requested: int
     held: int
     thread_recoverable: int
+    rests: int
 
 
 def open_runs(tx: Tx) -> list[Waiting]:

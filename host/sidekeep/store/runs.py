@@ -23,19 +23,27 @@ ACTIVE = frozenset(("preparing", "streaming_model", "executing_tool", "handed_ov
 
 MOVES: dict[str, frozenset[str]] = {
     "queued": frozenset(("preparing", "interrupted", "failed")),
-    "preparing": frozenset(("streaming_model", "interrupted", "failed", "handed_over", "preparing")),
+    "preparing": frozenset(
+        ("streaming_model", "executing_tool", "waiting_approval", "waiting_interaction", "interrupted", "failed",
+         "handed_over", "preparing")
+    ),
     "streaming_model": frozenset(
         ("executing_tool", "waiting_approval", "waiting_interaction", "paused_budget", "streaming_model",
          "interrupted", "failed", "completed", "handed_over")
     ),
-    "waiting_approval": frozenset(("executing_tool", "streaming_model", "interrupted", "failed", "handed_over")),
-    "waiting_interaction": frozenset(("executing_tool", "streaming_model", "interrupted", "failed", "handed_over")),
+    "waiting_approval": frozenset(
+        ("waiting_approval", "executing_tool", "streaming_model", "interrupted", "failed", "handed_over")
+    ),
+    "waiting_interaction": frozenset(
+        ("waiting_interaction", "waiting_approval", "executing_tool", "streaming_model", "interrupted", "failed",
+         "handed_over")
+    ),
     "executing_tool": frozenset(
         ("streaming_model", "waiting_approval", "waiting_interaction", "executing_tool", "paused_uncertain",
-         "paused_budget", "interrupted", "failed", "completed", "handed_over")
+         "paused_budget", "preparing", "interrupted", "failed", "completed", "handed_over")
     ),
     "paused_budget": frozenset(("preparing", "streaming_model", "interrupted", "failed")),
-    "paused_uncertain": frozenset(("executing_tool", "streaming_model", "interrupted", "failed")),
+    "paused_uncertain": frozenset(("preparing", "executing_tool", "streaming_model", "interrupted", "failed")),
     "handed_over": frozenset(("preparing", "streaming_model", "executing_tool", "waiting_approval",
                               "waiting_interaction", "interrupted", "failed")),
     "interrupted": frozenset(("preparing",)),

@@ -146,7 +146,7 @@ def snapshot(
         "queue": [runs.queue_entry(run) for run in queue],
         "recoverable": [
             *(_recoverable(run) for run in runs.recoverable_of_thread(tx, thread.k)),
-            *(_recoverable(run) for run in opened if run.state in runs.PAUSED),
+            *(_paused(tx, run) for run in opened if run.state in runs.PAUSED),
         ],
     }
 
@@ -170,6 +170,32 @@ def _pending(tx: Tx, table: str, thread: int) -> list[dict[str, Any]]:
             entry["deadlineAt"] = deadline
         entries.append(entry)
     return entries
+
+
+def unwritten(tx: Tx, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The items of a live file without those that are nodes already: the line that says so may be still to come."""
+    if not items:
+        return items
+    marks = ", ".join("?" * len(items))
+    written = tx.all(f"SELECT id FROM nodes WHERE id IN ({marks})", [item["itemId"] for item in items])
+    known = {row[0] for row in written}
+    return [item for item in items if item["itemId"] not in known]
+
+
+def _paused(tx: Tx, run: runs.RunRow) -> dict[str, Any]:
+    """A run that waits for the user's word on it; an act whose result is unknown is named by its tool."""
+    entry = _recoverable(run)
+    entry["reason"] = "uncertain" if run.state == "paused_uncertain" else entry["reason"]
+    acting = msgspec.json.decode(run.partial).get("acting") if run.partial else None
+    if acting is not None:
+        row = tx.one(
+            "SELECT payload ->> '$.toolName' FROM nodes WHERE k BETWEEN ? AND ? AND type = 'tool_call' "
+            "AND payload ->> '$.itemId' = ?",
+            (run.user_node or 0, run.last_node or 0, acting),
+        )
+        if row is not None:
+            entry["tool"] = row[0]
+    return entry
 
 
 def _recoverable(run: runs.RunRow) -> dict[str, Any]:

@@ -10,14 +10,18 @@ import msgspec
 
 from sidekeep.model.environment import binding_of, build
 from sidekeep.model.errors import Conflict, NeedsPermission, NotFound
+from sidekeep.model.limits import SKILL_BODIES_BYTES, SKILL_BODY_BYTES, SNAPSHOT_SKILLS
 from sidekeep.providers.registry import default_model
-from sidekeep.store import connections, secrets, settings
+from sidekeep.store import connections, memories, secrets, settings, skills
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 from sidekeep.turns import prompts
+from sidekeep.turns.tools import registry
 
 _INPUT = ("content", "attachedContext", "attachmentIds")
+#: Kinds of connection that are never offered tools, whatever is said of their models.
+_WITHOUT_TOOLS = frozenset(("local", "extract"))
 _ABSENT_CAPABILITIES = {"toolUse": True, "vision": False}
 
 
@@ -46,7 +50,15 @@ def resolve(tx: Tx, thread: ThreadRow, run: RunRow) -> Environment:
     binding = binding_of(connection)
     bind_secrets(tx, connection)
     own = (settings.get(tx, "instructions.global") or "", preset.get("instructions") or "")
-    system = prompts.assemble(*own, small=connection["kind"] == "local")
+    uses_tools = bool(capabilities.get("toolUse")) and connection["kind"] not in _WITHOUT_TOOLS
+    skill_catalog = _skills(tx) if uses_tools else []
+    system = prompts.assemble(
+        *own,
+        small=connection["kind"] == "local",
+        tools=uses_tools,
+        remembered=memories.for_prompt(tx),
+        skills=[(skill["name"], skill["description"]) for skill in skill_catalog],
+    )
     snapshot = build(
         captured_at=tx.now,
         turn_input=turn_input,
@@ -63,11 +75,14 @@ def resolve(tx: Tx, thread: ThreadRow, run: RunRow) -> Environment:
         permission_policy=overrides.get("permissionPolicy")
         or preset.get("permissionPolicy")
         or settings.get(tx, "policy.default"),
-        scope={"levels": [], "origins": msgspec.json.decode(thread.scope_origins)},
+        scope={
+            "levels": list(registry.LEVELS) if uses_tools else [],
+            "origins": msgspec.json.decode(thread.scope_origins),
+        },
         system_prompt=system,
         prompt_version=prompts.PROMPT_VERSION,
-        skills=[],
-        tools=[],
+        skills=skill_catalog,
+        tools=registry.offered(skills=bool(skill_catalog)) if uses_tools else [],
         browser_context=msgspec.json.decode(run.browser_context) if run.browser_context else None,
     )
     return Environment(snapshot, turn_input)
@@ -123,6 +138,18 @@ def _preset(tx: Tx, thread: ThreadRow) -> dict[str, Any]:
     """The thread's preset; one that was deleted changes nothing."""
     row = tx.one("SELECT body FROM presets WHERE id = ?", (thread.preset,)) if thread.preset else None
     found: dict[str, Any] = msgspec.json.decode(row[0]) if row is not None else {}
+    return found
+
+
+def _skills(tx: Tx) -> list[dict[str, Any]]:
+    """The skills that are switched on, as many as a snapshot may hold."""
+    found: list[dict[str, Any]] = []
+    room = SKILL_BODIES_BYTES
+    for skill in skills.listing(tx):
+        size = len(skill.body.encode())
+        if skill.enabled and size <= min(room, SKILL_BODY_BYTES) and len(found) < SNAPSHOT_SKILLS:
+            room -= size
+            found.append({"id": skill.id, "name": skill.name, "description": skill.description, "body": skill.body})
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from sidekeep.model.errors import SidekeepError
-from sidekeep.store import runs, steers, tree
+from sidekeep.store import approvals, browser_requests, interactions, runs, steers, tree
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx, dumps
@@ -123,7 +123,10 @@ def interrupt_for_recovery(tx: Tx, thread: ThreadRow, run: RunRow, said: Said) -
 
 
 def hand_over(tx: Tx, thread: ThreadRow, run: RunRow, move: str) -> None:
-    """The next runner goes on with it."""
+    """The next runner goes on with it; one that waits for the user waits on as it is."""
+    if run.state in runs.WAITING:
+        runs.set_state(tx, run, run.state, move=move)
+        return
     runs.set_state(tx, run, "handed_over", move=move)
     told(tx, thread, run)
 
@@ -184,6 +187,9 @@ def _end(
     node: tree.Node | None,
     fault: dict[str, str] | None = None,
 ) -> None:
+    approvals.cancel(tx, thread, run)
+    interactions.cancel(tx, thread, run)
+    browser_requests.end_of_run(tx, run)
     runs.set_state(
         tx,
         run,

@@ -25,6 +25,8 @@ class Held:
     thread_id: str
     thread_key: int
     leaf: int
+    #: The state that the claim left the run in.
+    state: str
     environment: dict[str, Any]
 
     @property
@@ -48,6 +50,7 @@ def held(run: RunRow, thread: ThreadRow) -> Held:
         thread_id=thread.id,
         thread_key=thread.k,
         leaf=run.last_node,
+        state=run.state,
         environment=msgspec.json.decode(run.environment or "{}"),
     )
 

@@ -39,8 +39,16 @@ class Answer:
     """The message that a model call writes. After `close` nothing more is taken in."""
 
     def __init__(
-        self, live: Live, item_id: str, said: Said, pricing: dict[str, Any] | None, meta: dict[str, Any]
+        self,
+        live: Live,
+        item_id: str,
+        said: Said,
+        pricing: dict[str, Any] | None,
+        meta: dict[str, Any],
+        *,
+        tools: bool = False,
     ) -> None:
+        """`tools`: whether the model was offered any; `calls` holds what it asked for, once the answer is whole."""
         self._live = live
         self._item_id = item_id
         self._said = said
@@ -49,6 +57,8 @@ class Answer:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._started = self._closed = False
+        self._tools = tools
+        self.calls: list[ToolCall] = []
         self.stop_reason: str | None = None
 
     def take(self, event: StreamEvent) -> None:
@@ -68,6 +78,10 @@ class Answer:
                 self._count(usage)
             case Finished():
                 self._finish(event)
+            case ToolCall() if self._tools:
+                self.calls.append(event)
+            case ToolCallDelta() if self._tools:
+                return  # shown once it is whole and on disk
             case ToolCall() | ToolCallDelta():
                 raise ProviderProtocol("The model asked for a tool although it was offered none.")
 
@@ -83,7 +97,7 @@ class Answer:
         self._show("toolProgress", {"note": "retrying", "done": attempt, "total": of, **told})
 
     def _finish(self, event: Finished) -> None:
-        reason = STOP_REASONS.get(event.stop_reason)
+        reason = "tool_use" if self.calls else STOP_REASONS.get(event.stop_reason)
         if reason is None:
             raise ProviderProtocol(f"The model stopped for a reason that does not fit ({event.native}).")
         self._count(event.usage)

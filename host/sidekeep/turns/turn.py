@@ -1,8 +1,4 @@
-"""One attempt of a run, from `preparing` to its end: context, model call, and the transaction that keeps it.
-
-The transaction to `streaming_model` is on disk before the endpoint is asked, so that nobody who finds the run after
-a death can take it for one without effect.
-"""
+"""One attempt of a run, from its claim to its end: context, model calls, and the transactions that keep them."""
 
 import asyncio
 import random
@@ -13,20 +9,23 @@ from typing import Any, Protocol
 
 from sidekeep.model.errors import Internal, ProviderError, ProviderProtocol, Refusal, SidekeepError
 from sidekeep.model.ids import new_id
-from sidekeep.providers.base import ModelRequest, Provider
+from sidekeep.providers.base import ModelRequest, Provider, ToolSpec
 from sidekeep.store import connections, runs, steers
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
-from sidekeep.turns import finish
+from sidekeep.turns import finish, steps
 from sidekeep.turns.budget import is_spent, tokens_of
+from sidekeep.turns.claim import ask
 from sidekeep.turns.context import session_context
 from sidekeep.turns.finish import Said
 from sidekeep.turns.fit import budget_for, fit
-from sidekeep.turns.held import Gone, Held, place, rows_of, took_hold
+from sidekeep.turns.held import Gone, Held, rows_of, took_hold
 from sidekeep.turns.models import Endpoint, ModelPool
+from sidekeep.turns.progress import Call, is_closing
 from sidekeep.turns.retry import attempts_after, pause_after
 from sidekeep.turns.stream import Answer, Live
+from sidekeep.turns.tooling import Tooling
 
 # A provider that does not let go of a cancelled call does not hold up the user's stop.
 LET_GO_SECONDS = 0.1
@@ -36,6 +35,8 @@ FIT_THEMSELVES = frozenset(("local", "extract"))
 
 #: How an answer left its turn: over, waiting for more budget, or with another call to make.
 COMPLETED, PAUSED, GOES_ON = "completed", "paused", "goes on"
+
+CLOSING = "\n\nTools are not available any more in this turn. Answer now with what you have, and say what failed."
 
 Move = Callable[[Tx, ThreadRow, RunRow, str], None]
 Prepared = tuple[ModelRequest, Endpoint, dict[str, Any]]
@@ -51,6 +52,8 @@ class Work(Protocol):
 
     async def read(self, look: Callable[[Tx], Any]) -> Any: ...
 
+    async def fill_index(self) -> None: ...
+
     def watched(self, thread_id: str) -> bool: ...
 
 
@@ -62,10 +65,14 @@ class Turn:
         self._mine = mine
         self._live = live
         self._leaf = mine.leaf
+        # The claim made the move before the first call, unless tools have to be carried out before it.
+        self._moved = mine.state == "streaming_model"
         # What the call at hand has said, and the tokens of all calls of this attempt.
         self._said = Said(model=mine.model_id, connection_id=mine.connection_id)
         self._tokens = 0
-        self._asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.news = asyncio.Event()
+        self._tooling = Tooling(self, mine, live)
 
     @property
     def held(self) -> Held:
@@ -83,9 +90,23 @@ class Turn:
         """This runner leaves: another goes on with the run."""
         self._ask("hand_over")
 
+    def look(self) -> None:
+        """Something in the store may have changed."""
+        self.news.set()
+
+    @property
+    def resting(self) -> bool:
+        """It waits for a person or a time: another runner can take it over at any moment."""
+        return self._tooling.resting
+
+    @property
+    def due(self) -> int | None:
+        """When a rest ends by itself."""
+        return self._tooling.due
+
     def _ask(self, what: str) -> None:
-        if not self._asked.done():
-            self._asked.set_result(what)
+        if not self.asked.done():
+            self.asked.set_result(what)
 
     async def execute(self) -> bool:
         """To the end of the attempt; whether it ended with a whole answer that is on disk.
@@ -104,13 +125,18 @@ class Turn:
         return False
 
     async def _execute(self) -> bool:
-        """Call after call, as long as something was added that no call has seen."""
+        """Call after call, as long as something was added that no call has seen; tools before each, where one asked."""
         while True:
-            if self._asked.done():
-                await self._leave_off(self._asked.result())
+            asked = None if self._moved else await self._tooling.settle()
+            if asked is None and self.asked.done():
+                asked = self.asked.result()
+            if asked is not None:
+                await self._leave_off(asked)
                 return False
             request, endpoint, meta = await self._prepare()
-            answer = Answer(self._live, new_id(), self._said, self._mine.environment.get("pricing"), meta)
+            tools = bool(request.tools) and not request.closing
+            pricing = self._mine.environment.get("pricing")
+            answer = Answer(self._live, new_id(), self._said, pricing, meta, tools=tools)
             try:
                 asked = await self._call(endpoint, request, answer)
             finally:
@@ -120,42 +146,29 @@ class Turn:
                 return False
             assert answer.stop_reason is not None
             self._tokens += tokens_of(self._said.usage)
-            outcome = await self._completed(answer.stop_reason)
+            outcome = await self._completed(answer)
             if outcome != GOES_ON:
                 return outcome == COMPLETED
 
     # --- before the call ---
 
     async def _prepare(self) -> Prepared:
-        """The transaction before the call, and meanwhile the context, read from another connection.
+        """The transaction before the call (the claim may have been it), then the context."""
+        if not self._moved:
+            move = new_id()
 
-        What the user added meanwhile is taken in here and nowhere else: never between a tool call and its result.
-        """
-        move = new_id()
+            def streaming(tx: Tx) -> int | None:
+                run, thread = rows_of(tx, self._mine)
+                ask(tx, thread, run, move)
+                return run.last_node
 
-        def streaming(tx: Tx) -> int | None:
-            run, thread = rows_of(tx, self._mine)
-            parent, moves = place(tx, thread, run)
-            steers.take_in(tx, thread, run, parent, move=moves)
-            runs.set_state(tx, run, "streaming_model", step=run.step + 1, move=move)
-            finish.told(tx, thread, run)
-            return run.last_node
+            def settled(tx: Tx) -> int | None:
+                run = runs.get(tx, self._mine.run_id)
+                return run.last_node if run.move == move else None
 
-        def settled(tx: Tx) -> int | None:
-            run = runs.get(tx, self._mine.run_id)
-            return run.last_node if run.move == move else None
-
-        seen = self._leaf
-        reading = asyncio.ensure_future(self._work.read(self._read))
-        try:
-            leaf = await self._persist(streaming, settled)
-        except BaseException:
-            reading.cancel()
-            raise
-        prepared: Prepared = await reading
-        if leaf != seen:
-            self._leaf = leaf
-            prepared = await self._work.read(self._read)
+            self._leaf = await self.persist(streaming, settled)
+        self._moved = False
+        prepared: Prepared = await self._work.read(self._read)
         return prepared
 
     def _read(self, tx: Tx) -> Prepared:
@@ -171,9 +184,13 @@ class Turn:
                 meta["cut"] = cut
         connection = connections.get(tx, self._mine.connection_id) or {}
         endpoint = Endpoint(environment["providerBinding"], dict(connection.get("headers") or {}))
+        catalog = environment["toolCatalog"]
+        closing = bool(catalog) and is_closing(tx, self._mine.run_id)
         request = ModelRequest(
             model_id=self._mine.model_id,
-            system=environment["systemPrompt"],
+            system=environment["systemPrompt"] + (CLOSING if closing else ""),
+            tools=[ToolSpec(tool["name"], tool["description"], tool["parameters"]) for tool in catalog],
+            closing=closing,
             messages=context.messages,
             params=dict(environment["modelParameters"]),
             prompt_cache=not environment["providerBinding"]["quirks"].get("noPromptCache"),
@@ -184,11 +201,11 @@ class Turn:
 
     async def _call(self, endpoint: Endpoint, request: ModelRequest, answer: Answer) -> str | None:
         """None after a whole answer, else what was asked of this turn. Raises what the provider raises."""
-        if self._asked.done():
-            return self._asked.result()
+        if self.asked.done():
+            return self.asked.result()
         key, provider = self._work.models.take(endpoint)
         call = asyncio.ensure_future(_patiently(provider, request, answer))
-        either: list[asyncio.Future[Any]] = [call, self._asked]
+        either: list[asyncio.Future[Any]] = [call, self.asked]
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if call.done():
@@ -199,7 +216,7 @@ class Turn:
             answer.close()
             call.cancel()
             await asyncio.wait([call], timeout=LET_GO_SECONDS)
-            return self._asked.result()
+            return self.asked.result()
         finally:
             call.cancel()
             call.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -215,16 +232,20 @@ class Turn:
 
     # --- the end ---
 
-    async def _completed(self, stop_reason: str) -> str:
-        """Keep the answer; COMPLETED, PAUSED, or GOES_ON when the user added something meanwhile."""
-        said, node_id, watched, token = self._said, new_id(), self._work.watched(self._mine.thread_id), new_id()
+    async def _completed(self, answer: Answer) -> str:
+        """Keep the answer; COMPLETED, PAUSED, or GOES_ON when it calls tools or the user added something meanwhile."""
+        said, node_id, watched, token = self._said, self._node_id, self._work.watched(self._mine.thread_id), new_id()
+        stop_reason, calls = str(answer.stop_reason), [Call(new_id(), c.name, c.arguments) for c in answer.calls]
 
         def decide(tx: Tx) -> str:
             run, thread = rows_of(tx, self._mine)
-            if not steers.any_waiting(tx, run):
+            if calls:
+                steps.called(tx, thread, run, token, said, calls, node_id=node_id)
+            elif not steers.any_waiting(tx, run):
                 finish.complete(tx, thread, run, token, said, stop_reason, node_id=node_id, watched=watched)
                 return COMPLETED
-            finish.keep(tx, thread, run, token, said, stop_reason, node_id=node_id, state="streaming_model")
+            else:
+                finish.keep(tx, thread, run, token, said, stop_reason, node_id=node_id, state="streaming_model")
             if not is_spent(tx, self._tokens):
                 return GOES_ON
             finish.pause(tx, thread, run, token, watched=watched)
@@ -235,13 +256,13 @@ class Turn:
             outcomes = {"completed": COMPLETED, "paused_budget": PAUSED}
             return outcomes.get(run.state, GOES_ON) if run.move == token else None
 
-        outcome: str = await self._persist(decide, settled)
+        outcome: str = await self.persist(decide, settled)
         self._show_end(node_id)
         self._said = Said(model=self._mine.model_id, connection_id=self._mine.connection_id)
         return outcome
 
     async def _failed(self, error: SidekeepError) -> None:
-        said, node_id, watched = self._said, new_id(), self._work.watched(self._mine.thread_id)
+        said, node_id, watched = self._said, self._node_id, self._work.watched(self._mine.thread_id)
         said.provider_state = None  # only a whole answer's can be replayed
 
         def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
@@ -256,13 +277,18 @@ class Turn:
         if asked == "hand_over":
             await self._move(finish.hand_over)
             return
-        said, node_id = self._said, new_id()
+        said, node_id = self._said, self._node_id
 
         def move(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> None:
             finish.stop(tx, thread, run, token, said, node_id=node_id)
 
         await self._move(move)
         self._show_end(node_id if said.anything else None)
+
+    @property
+    def _node_id(self) -> str:
+        """A message's node has the id of its item, so that a reader of both can tell that they are one."""
+        return self._said.items[-1] if self._said.items else new_id()
 
     def _show_end(self, node_id: str | None) -> None:
         """The end of the item that became a node; of those that became none the turn's last event tells."""
@@ -278,9 +304,16 @@ class Turn:
             move(tx, thread, run, token)
             return True
 
-        await self._persist(decide, took_hold(self._mine.run_id, token))
+        await self.persist(decide, took_hold(self._mine.run_id, token))
 
-    async def _persist(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any:
+    async def read(self, look: Callable[[Tx], Any]) -> Any:
+        return await self._work.read(look)
+
+    async def fill_index(self) -> None:
+        """So that a search sees everything."""
+        await self._work.fill_index()
+
+    async def persist(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any:
         """Written in the end, also when the disk is full for a while: the text is nowhere else.
 
         Raises a Refusal, and what no waiting mends.
