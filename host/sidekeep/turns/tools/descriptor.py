@@ -5,6 +5,7 @@ Arguments are a msgspec struct: the JSON Schema that the model is given and the 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -51,6 +52,16 @@ class Acting:
     here: int | None
 
 
+@cache
+def _schema(args: type[Args]) -> dict[str, Any]:
+    """Made once: a turn's start waits for it."""
+    (parts,), named = msgspec.json.schema_components([args], ref_template="#/$defs/{name}")
+    schema: dict[str, Any] = dict(named[args.__name__] if "$ref" in parts else parts)
+    for title in ("title", "description"):
+        schema.pop(title, None)
+    return schema
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """A descriptor. `asks` is the sentence of the approval, given the arguments."""
@@ -66,12 +77,8 @@ class Tool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON Schema of the arguments: one flat object."""
-        (parts,), named = msgspec.json.schema_components([self.args], ref_template="#/$defs/{name}")
-        schema: dict[str, Any] = dict(named[self.args.__name__] if "$ref" in parts else parts)
-        for title in ("title", "description"):
-            schema.pop(title, None)
-        return schema
+        """JSON Schema of the arguments: one flat object; nobody changes it."""
+        return _schema(self.args)
 
     @property
     def entry(self) -> dict[str, Any]:
