@@ -291,3 +291,27 @@ def test_the_history_is_searched_as_it_is_now(desk: Desk, far: Steered) -> None:
     assert desk.results()[0]["details"]["hits"][0]["threadId"] == thread
     call.end()
     assert desk.ended(ack) == "end"
+
+
+def test_a_skill_is_offered_by_its_description_and_loaded_by_its_name(desk: Desk, far: Steered) -> None:
+    """The prompt names it, the tool gives its text, the run's environment keeps it as it was; one that is off is not
+    there."""
+    raw = "---\nname: tea\ndescription: Talking about tea\n---\n\nMention green tea."
+    skill = desk.host.ack("skill.save", raw=raw)["skillId"]
+    ack = desk.ask("Tea?")
+    call = far.call()
+    assert "load_skill" in call.tools
+    assert "- tea: Talking about tea" in call.system
+    call.use(("load_skill", {"name": "tea"}))
+    call = far.call()
+    assert told(call) == ["Mention green tea."]
+    call.end()
+    assert desk.ended(ack) == "end"
+    environment = desk.host.query("run.get", runId=ack["runId"])["run"]["environment"]
+    assert [(entry["id"], entry["body"]) for entry in environment["skillCatalog"]] == [(skill, "Mention green tea.")]
+    desk.host.ack("skill.setEnabled", skillId=skill, enabled=False)
+    ack = desk.ask("Tea again?")
+    call = far.call()
+    assert "load_skill" not in call.tools
+    call.end()
+    assert desk.ended(ack) == "end"

@@ -16,6 +16,7 @@ import select
 import socket
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -85,6 +86,7 @@ class Steered:
         self.calls: list[Call] = []
         self._new: SimpleQueue[Call] = SimpleQueue()
         self._steady: tuple[list[str], float] | None = None
+        self._script: Callable[[Call], None] | None = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
@@ -114,6 +116,10 @@ class Steered:
         """From now on each call says these pieces, `pause` seconds between two, and ends."""
         self._steady = (pieces, pause)
 
+    def play(self, script: Callable[[Call], None]) -> None:
+        """From now on each call is answered by `script`, in a thread of its own."""
+        self._script = script
+
     def call(self, timeout: float = 20) -> Call:
         """The next call that nobody has taken yet."""
         try:
@@ -130,7 +136,9 @@ class Steered:
         else:
             self.calls.append(call)
             self._new.put(call)
-            if self._steady is not None:
+            if self._script is not None:
+                threading.Thread(target=self._script, args=(call,), daemon=True).start()
+            elif self._steady is not None:
                 threading.Thread(target=self._go_on, args=(call, *self._steady), daemon=True).start()
         self._pour(call, wire)
 
