@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.damage import behind_its_back
 from support.hostclient import HostClient
 from support.stores import Store, text
 
@@ -87,6 +88,35 @@ def test_a_refusal_is_short_whatever_it_quotes(port: HostClient, op: str, member
     refusal = port.refused(op, **members)
     assert refusal["code"] == "invalid_command"
     assert 0 < len(refusal["message"]) <= 1001
+
+
+DAMAGED = ["{nope", "", "null", "[1,2]", "7", '"x"', "-1", "true", "{}", "\udcff"]
+
+
+@pytest.mark.parametrize("value", DAMAGED)
+def test_a_damaged_row_is_the_default_again(store: Store, value: str) -> None:
+    """A row that is no JSON, or not of its kind, takes neither the other settings nor any op with it."""
+    first = store.open()
+    whole = first.query("settings.get")["settings"]
+    first.ack("settings.set", patch={"ui.theme": "dark"})
+    first.close()
+    with behind_its_back(store.state) as db:
+        for key in whole:
+            if key != "ui.theme":
+                db.execute(
+                    "INSERT INTO settings (key, value, updated_at) VALUES (?, CAST(? AS TEXT), 0)",
+                    (key, value.encode(errors="surrogateescape")),
+                )
+    host = store.open()
+    found = host.query("settings.get")["settings"]
+    assert found["ui.theme"] == "dark"
+    assert found["policy.default"] == "untrusted"
+    assert found["attachments.limit_bytes"] == host.query("storage.status")["attachmentsLimit"] == 200 * 1024 * 1024
+    assert all(type(found[key]) is type(whole[key]) for key in whole)
+    host.ack("page.capture", url="https://example.org/", title="t", capturedAt=1, parts=[])
+    thread = host.ack("thread.create")["threadId"]
+    host.ack("turn.submit", threadId=thread, input=text("Go on."))
+    assert not host.seen("error")
 
 
 # ---- connections and secrets ----

@@ -209,6 +209,17 @@ def test_another_program_s_database_is_left_alone(places: Places) -> None:
     db.close()
 
 
+@pytest.mark.parametrize("version", [0, -1, "none"])
+def test_a_store_whose_version_is_none_is_not_made_anew(places: Places, version: object) -> None:
+    """A store that has tables has a version: what says otherwise is damaged, and no step is run on it."""
+    open_store(places).close()
+    db = apsw.Connection(places.database)
+    db.execute("UPDATE meta SET value = ? WHERE key = 'schemaVersion'", (version,))
+    db.close()
+    with pytest.raises(StorageCorrupt, match="version cannot be read"):
+        open_store(places)
+
+
 def test_the_steps_have_no_gap(ladder: Path) -> None:
     steps = migrations.ladder(str(ladder))
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))

@@ -49,7 +49,10 @@ def versions(db: apsw.Connection) -> Versions:
         raise StorageCorrupt("sidekeep.db is another program's database; move it away and start again.")
     found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('schemaVersion','minWriter','storeId')"))
     try:
-        return Versions(int(found["schemaVersion"]), int(found["minWriter"]), str(found["storeId"]))
+        read = Versions(int(found["schemaVersion"]), int(found["minWriter"]), str(found["storeId"]))
+        if read.schema < 1:
+            raise ValueError("a store that has tables has a version")
+        return read
     except (KeyError, TypeError, ValueError):
         raise StorageCorrupt(
             "The store's version cannot be read; restore a backup or run `sidekeep verify --repair`."

@@ -62,8 +62,18 @@ KEYS: dict[str, tuple[Check, str, Any]] = {
 
 def get(tx: Tx, key: str) -> Any:
     """The value of one setting, or its default."""
-    row = tx.one("SELECT value FROM settings WHERE key = ?", (key,))
-    return KEYS[key][2] if row is None else msgspec.json.decode(row[0])
+    row = tx.one("SELECT CAST(value AS BLOB) FROM settings WHERE key = ?", (key,))
+    return KEYS[key][2] if row is None else _kept(key, row[0])
+
+
+def _kept(key: str, value: bytes) -> Any:
+    """A value as its row holds it; the default where the row is damaged, or written by who knew other values."""
+    check, _takes, default = KEYS[key]
+    try:
+        found = msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return default
+    return found if check(found) else default
 
 
 def listing(tx: Tx, keys: list[str] | None = None) -> dict[str, Any]:
@@ -71,9 +81,9 @@ def listing(tx: Tx, keys: list[str] | None = None) -> dict[str, Any]:
 
     Raises InvalidCommand for an unknown name.
     """
-    found = {key: msgspec.json.decode(value) for key, value in tx.all("SELECT key, value FROM settings ORDER BY key")}
+    found: dict[str, bytes] = dict(tx.all("SELECT key, CAST(value AS BLOB) FROM settings"))
     wanted = list(KEYS) if keys is None else keys
-    values = {key: found.get(key, _known(key)[2]) for key in wanted}
+    values = {key: _kept(key, found[key]) if key in found else _known(key)[2] for key in wanted}
     return {key: value for key, value in values.items() if value is not None}
 
 
