@@ -9,13 +9,23 @@ export function exists(threadId: string): boolean {
   return (
     (loaded && shown === threadId) ||
     threads.peek()[threadId] !== undefined ||
+    beginning.has(threadId) ||
     pending.peek().some(({ op }) => op.type === 'thread.create' && op.threadId === threadId)
   );
 }
 
-/** Resolves once the host has the chat. Raises Refusal. */
-export async function begun(threadId: string): Promise<void> {
-  if (exists(threadId)) return;
+/** Several files begin a chat together: it is created once. */
+const beginning = new Map<string, Promise<void>>();
+
+async function create(threadId: string): Promise<void> {
   const [answer] = await commands([make('thread.create', { threadId })], () => watchNew(threadId));
   await answer;
+}
+
+/** Resolves once the host has the chat. Raises Refusal. */
+export async function begun(threadId: string): Promise<void> {
+  if (!exists(threadId)) {
+    beginning.set(threadId, create(threadId).finally(() => beginning.delete(threadId)));
+  }
+  await beginning.get(threadId);
 }

@@ -90,9 +90,9 @@ async function send({ id, threadId, name, mime }: DraftFile): Promise<void> {
     const about = { threadId, kind: isImage(mime) ? 'image' : 'file', mime, provenance: 'user', trust: 'trusted', meta } as const;
     const kept = await upload({ bytes, ...about }, { signal: stop.signal, onProgress: (sent) => update(id, { sent }) });
     learn({ id: kept.attachmentId, ...about, size: kept.size, sha256: kept.sha256, createdAt: Date.now(), pinned: false });
-    update(id, { state: 'there', sent: kept.size, attachmentId: kept.attachmentId });
     // Taken out in the moment of its commit.
-    if (!files.peek().some((each) => each.id === id)) discard(kept.attachmentId);
+    if (stop.signal.aborted) discard(kept.attachmentId);
+    else update(id, { state: 'there', sent: kept.size, attachmentId: kept.attachmentId });
   } catch (error) {
     update(id, { state: 'failed', code: error instanceof Refusal ? error.code : 'unreadable' });
   } finally {
