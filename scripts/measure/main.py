@@ -15,11 +15,13 @@ from rich.table import Table
 
 from lib.checkout import OWN
 from measure.in_chromium import p1_p2
+from measure.in_git import p12
 from measure.in_pipe import p3, p5, p6
 from measure.in_store import p7, p8
 from measure.rounds import Figure
 from measure.searching import p9, p14
 from measure.starting import p10
+from measure.streaming import s4
 from measure.two_ends import p11, p13
 
 WORKLOADS: dict[str, Callable[[Path, int], list[Figure]]] = {
@@ -32,8 +34,10 @@ WORKLOADS: dict[str, Callable[[Path, int], list[Figure]]] = {
     "P9": p9,
     "P10": p10,
     "P11": p11,
+    "P12": p12,
     "P13": p13,
     "P14": p14,
+    "S4": s4,
 }
 
 

@@ -19,7 +19,7 @@ EVERY_SECONDS = 0.02
 
 def p11(folder: Path, rounds: int) -> list[Figure]:
     """From a chunk at the provider to a frame on the pipe, and from asking to the first word."""
-    with _speaking() as address, PipeHost(folder / "p11") as host:
+    with speaking() as address, PipeHost(folder / "p11") as host:
         host.open()
         connection = {"id": "talker", "name": "Talker", "kind": "openai", "baseUrl": address, "modelIds": ["talk"]}
         host.ask({"type": "connection.save", "connection": {**connection, "enabled": True}})
@@ -69,7 +69,7 @@ def _delays(host: PipeHost, thread: str) -> Iterator[tuple[float, float]]:
 
 
 @contextlib.contextmanager
-def _speaking() -> Iterator[str]:
+def speaking() -> Iterator[str]:
     """An OpenAI-compatible endpoint whose words are the times at which they were said."""
 
     class Speaker(BaseHTTPRequestHandler):
@@ -89,6 +89,10 @@ def _speaking() -> Iterator[str]:
             self.send_header("Content-Type", "text/event-stream")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
+            with contextlib.suppress(OSError):  # whoever asked has hung up
+                self._speak()
+
+        def _speak(self) -> None:
             for _ in range(WORDS):
                 self._say({"content": f"{time.perf_counter_ns()} "}, None)
                 time.sleep(EVERY_SECONDS)
