@@ -57,7 +57,7 @@ class Desk:
         return {**kept, "HOME": str(self.home), "LANGUAGE": "en"}
 
     def grant_everything(self) -> None:
-        """From here on browsers have an extension to which every permission was given: no test can press their prompt."""
+        """From here on browsers have an extension with every permission: no test can press the prompt for one."""
         self.extension = self.folder / "extension"
         shutil.copytree(BUILT_EXTENSION, self.extension)
         manifest = json.loads((self.extension / "manifest.json").read_text())

@@ -31,7 +31,7 @@ const ENOUGH = 250;
 /** A page whose article is such a small part of its text has no one article (a list, an application). */
 const SHARE = 0.12;
 /** Finding an article in more than this takes seconds, and such a page is read whole anyway. */
-const ELEMENTS_AT_MOST = 30_000;
+const ELEMENTS_AT_MOST = 12_000;
 /** Characters: what the companion takes as one text. */
 const LONGEST = 2_500_000;
 const MILLISECONDS_AT_MOST = 8_000;
@@ -48,7 +48,8 @@ export function readPage(most = LONGEST): ReadPage {
   const unread = isUsedUp(budget) ? Math.max(1, plain.length - most) : 0;
   const closedFrames = [...flat.querySelectorAll(`[${CLOSED_FRAME}]`)].map((frame) => frame.getAttribute(CLOSED_FRAME) ?? '');
   const words = lengthOf(flat.body);
-  const article = flat.body.querySelectorAll('*').length <= ELEMENTS_AT_MOST ? articleOf(flat) : null;
+  const isSmall = unread === 0 && flat.body.querySelectorAll('*').length <= ELEMENTS_AT_MOST;
+  const article = isSmall ? articleOf(flat) : null;
   if (article && lengthOf(article) >= Math.max(ENOUGH, words * SHARE)) {
     return { ...base, title, ...kept(markdownOf(article, document), most, unread), kind: 'article', closedFrames };
   }

@@ -13,7 +13,7 @@ export interface InPage {
   leave(): void;
 }
 
-const DEADLINE = 20_000;
+const DEADLINE = 30_000;
 /** These go on with what `prepare` has kept in the page, whose script must not begin anew. */
 const CONTINUES: ReadonlySet<keyof InPage> = new Set(['goTo', 'leave', 'framesHere']);
 
