@@ -107,3 +107,12 @@ def test_a_conversation_that_the_assistant_begins() -> None:
     """Appended messages need not begin with the user's; the endpoint wants one."""
     asked = ModelRequest(model_id="m", messages=[Message("assistant", [TextBlock("Hello.")])])
     assert [message["role"] for message in anthropic_request.body_of(asked, {})["messages"]] == ["user", "assistant"]
+
+
+def test_a_closing_answer_may_call_no_tools() -> None:
+    """One protocol is sent none; the other wants those declared that earlier calls name, and is told to use none."""
+    asked = _conversation(tools=[ToolSpec("look", "Looks.", {"type": "object"})], closing=True)
+    assert "tools" not in openai_request.body_of(asked, {}, "max_tokens")
+    body = anthropic_request.body_of(asked, {"noParallelToolCalls": True})
+    assert [tool["name"] for tool in body["tools"]] == ["look"]
+    assert body["tool_choice"] == {"type": "none"}

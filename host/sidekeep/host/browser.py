@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 from sidekeep.host.clients import Clients
+from sidekeep.model.errors import SidekeepError
 from sidekeep.model.places import Places
 from sidekeep.store import browser_requests, locks
 from sidekeep.store.doorway import Doorway
@@ -52,7 +53,10 @@ class BrowserDesk:
         for request in browser_requests.waiting(self._read(), sorted(self._met)):
             if request.claimed_by == self._instance_id:
                 continue
-            event = self._doorway.run(self._claiming(request.id))
+            try:
+                event = self._doorway.run(self._claiming(request.id))
+            except SidekeepError:
+                event = None  # the disk is full, or something like it: tried again until the request's deadline
             if event is not None:
                 yield event
             else:

@@ -89,8 +89,9 @@ def answer(tx: Tx, request: BrowserRequest, response: dict[str, Any]) -> bool:
 
 
 def end(tx: Tx, request_id: str) -> None:
-    """Nobody is asked any more."""
+    """Nobody is asked any more, and what was answered is taken: a page's text is kept once, in the conversation."""
     tx.run(sql.end, (request_id,))
+    tx.run(sql.taken, (request_id,))
 
 
 def end_of_run(tx: Tx, run: RunRow) -> None:

@@ -20,5 +20,8 @@ WHERE k = ? AND status IN ('open', 'claimed') AND deadline_at > ?
 -- name: end
 UPDATE browser_requests SET status = 'expired' WHERE id = ? AND status IN ('open', 'claimed')
 
+-- name: taken
+UPDATE browser_requests SET response = NULL WHERE id = ? AND status = 'answered'
+
 -- name: end_of_run
 UPDATE browser_requests SET status = 'expired' WHERE run = ? AND status IN ('open', 'claimed')
