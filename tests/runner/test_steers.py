@@ -96,6 +96,20 @@ def test_a_steer_survives_the_death_of_the_runner(talk: Talk, far: Steered) -> N
     assert [words for _, words in shown(talk.snapshot())] == ["Tell", "of wasps", "A wasp"]
 
 
+def test_a_steer_stays_when_the_user_goes_on_without_the_answer(talk: Talk, far: Steered) -> None:
+    """The runner died; the user sends another message instead of resuming: nothing that was acknowledged is lost."""
+    ack = talk.submit("Tell")
+    call = far.call()
+    call.say("Once")
+    talk.host.event("item.delta")
+    steer(talk, ack["turnId"], "of wasps")
+    kill_runner(talk.store.state)
+    talk.host.event("run.recovery_required")
+    talk.submit("Go on")
+    assert [words for _, words in far.call().said] == ["Tell", "Once", "of wasps", "Go on"]
+    assert [words for _, words in shown(talk.snapshot())] == ["Tell", "Once", "of wasps", "Go on"]
+
+
 def test_a_spent_budget_asks_and_goes_on(talk: Talk, far: Steered) -> None:
     """Between two calls only; the thread needs an answer, and `run.resume` gives as many tokens again."""
     talk.host.ack("settings.set", patch={"budget.turn_tokens": 100})

@@ -202,12 +202,15 @@ def make_way(tx: Tx, thread: ThreadRow) -> None:
 def settle_partial(tx: Tx, thread: ThreadRow) -> None:
     """Before anything is added to a branch with an interrupted run, what it had said becomes a message.
 
-    Afterwards that run can no longer be resumed.
+    Afterwards that run can no longer be resumed; what the user had added to it stays behind what it said.
     """
+    from sidekeep.store import steers
+
     for run in recoverable_of_thread(tx, thread.k):
         partial = msgspec.json.decode(run.partial) if run.partial else {}
         if partial.get("text") or partial.get("reasoning"):
             append_interrupted(tx, thread, run, partial, "interrupted")
+        steers.take_in(tx, thread, run, run.last_node, move=thread.leaf == run.last_node)
         tx.run("UPDATE runs SET recoverable = 0, revision = revision + 1 WHERE k = ?", (run.k,))
         tx.change("run.settled", thread.id, run.id)
 
