@@ -5,6 +5,7 @@ One short transaction a step, and never while an op waits, so that no command is
 
 from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from sidekeep.model.errors import SidekeepError
 from sidekeep.model.limits import USED_NOTE_MS
@@ -12,6 +13,9 @@ from sidekeep.model.places import Places
 from sidekeep.store.doorway import Doorway, Unit
 from sidekeep.store.reading import reading
 from sidekeep.store.tx import Tx
+
+if TYPE_CHECKING:
+    from sidekeep.store.search_index import Preparing
 
 #: Commands after which there may be too much, or something to free.
 _WAKES = frozenset(
@@ -30,6 +34,7 @@ class Tidy:
         self._log = log
         self.due = False
         self._going: list[int] = []
+        self._preparing: Preparing | None = None
         # When the notes of reads have to be written; None while there are none.
         self.notes_due: float | None = None
 
@@ -81,14 +86,17 @@ class Tidy:
     # ---- the index ----
 
     def index(self) -> bool:
-        """One step of filling the index, or of finding that it is full; whether there may be more."""
+        """One short piece of filling the index, or of finding that it is full; whether there may be more."""
         from sidekeep.store import search_index
 
-        with reading(self._read()) as tx:
-            step = search_index.prepare(tx)
-        if step is None:
-            return False
-        self._doorway.run(lambda tx: search_index.write(tx, step))
+        if self._preparing is None:
+            with reading(self._read()) as tx:
+                self._preparing = search_index.prepare(tx)
+            return self._preparing is not None
+        step = self._preparing.go_on()
+        if step is not None:
+            self._preparing = None
+            self._doorway.run(lambda tx: search_index.write(tx, step))
         return True
 
     def index_while_idle(self) -> bool:

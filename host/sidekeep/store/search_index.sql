@@ -7,13 +7,13 @@ UPDATE meta SET value = ?2 WHERE key = 'indexedChange' AND value = ?1
 -- name: changes
 SELECT seq, kind, thread, id, detail FROM changes WHERE seq > ? ORDER BY seq LIMIT ?
 
--- name: nodes
-SELECT k, type, payload FROM nodes WHERE id IN (SELECT value FROM json_each(?))
+-- name: node
+SELECT k, type, CAST(payload AS BLOB) FROM nodes WHERE id = ?
 AND type IN ('user_message', 'assistant_message', 'system_notice')
 AND NOT EXISTS (SELECT 1 FROM search_rows r WHERE r.kind = 'node' AND r.ref = nodes.k)
 
 -- name: nodes_of_thread
-SELECT n.k, n.type, n.payload FROM threads t JOIN nodes n ON n.k > t.k << 32 AND n.k < (t.k + 1) << 32
+SELECT n.k, n.type, CAST(n.payload AS BLOB) FROM threads t JOIN nodes n ON n.k > t.k << 32 AND n.k < (t.k + 1) << 32
 WHERE t.id = ?1 AND n.type IN ('user_message', 'assistant_message', 'system_notice')
 AND NOT EXISTS (SELECT 1 FROM search_rows r WHERE r.kind = 'node' AND r.ref = n.k)
 ORDER BY n.k LIMIT ?2

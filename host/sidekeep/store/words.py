@@ -32,6 +32,7 @@ _NAME_SYMBOLS = re.compile(r"[+#@$]")
 # Where a part of a name in camel case begins, and how far the name goes on.
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])")
 _REST = re.compile(r"[^\W_]+")
+_BLANK = re.compile(r"\s")
 # What the tokenizer of the index takes as one letter each.
 _KNOWN = re.compile(
     "[0-9a-z\u00df-\u00f6\u00f8-\u024f\u0250-\u02af\u0370-\u0373\u0376\u0377\u037b-\u037d\u0386\u0388-\u03ce\u03d0-\u03f5"
@@ -123,19 +124,60 @@ def _camel_tails(text: str) -> list[str]:
     return [token(fold(tail)) for tail in dict.fromkeys(match.group() for match in tails if match)]
 
 
-def indexed(text: str) -> tuple[str, str]:
-    """The two columns of the index for a text: its words, and everything that is found otherwise."""
-    text = composed(text[:TEXT_CHARACTERS])
-    folded = fold(text)
-    extra = names_with_symbols(folded) + _camel_tails(text)
-    if folded.isascii():
-        return " ".join(_ASCII_WORD.findall(folded)), " ".join(extra)
-    words: list[str] = []
-    for kind, piece in pieces(folded):
-        if kind == "word":
-            words.append(token(piece))
-        elif kind == "run":
-            extra += grams(piece)
+class Indexing:
+    """A text on its way to the two columns of the index, a slice at a time: a long one holds nobody up."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text[:TEXT_CHARACTERS]
+        self._at = 0
+        self._words: list[str] = []
+        self._names: list[str] = []
+        self._rest: list[str] = []
+
+    def go_on(self, characters: int) -> int:
+        """Works on about so many characters more, to the next blank; how many it were. 0: it is done."""
+        text, start = self._text, self._at
+        if len(text) - start > characters:
+            blank = _BLANK.search(text, start + characters)
+            self._at = blank.end() if blank else len(text)
         else:
-            extra.append(token(piece))
-    return " ".join(words), " ".join(extra)
+            self._at = len(text)
+        if self._at > start:
+            self._take(text[start : self._at])
+        return self._at - start
+
+    def _take(self, text: str) -> None:
+        text = composed(text)
+        folded = fold(text)
+        _put(self._names, names_with_symbols(folded) + _camel_tails(text))
+        if folded.isascii():
+            _put(self._words, _ASCII_WORD.findall(folded))
+            return
+        words: list[str] = []
+        rest: list[str] = []
+        for kind, piece in pieces(folded):
+            if kind == "word":
+                words.append(token(piece))
+            elif kind == "run":
+                rest += grams(piece)
+            else:
+                rest.append(token(piece))
+        _put(self._words, words)
+        _put(self._rest, rest)
+
+    def columns(self) -> tuple[str, str]:
+        """Its words, and everything that is found otherwise."""
+        return " ".join(self._words), " ".join(self._names + self._rest)
+
+
+def _put(column: list[str], tokens: list[str]) -> None:
+    """Joined slice by slice: a join at the end would take as long as all of it."""
+    if tokens:
+        column.append(" ".join(tokens))
+
+
+def indexed(text: str) -> tuple[str, str]:
+    """The two columns of the index for a text, at once."""
+    indexing = Indexing(text)
+    indexing.go_on(TEXT_CHARACTERS)
+    return indexing.columns()
