@@ -315,3 +315,26 @@ def test_a_skill_is_offered_by_its_description_and_loaded_by_its_name(desk: Desk
     assert "load_skill" not in call.tools
     call.end()
     assert desk.ended(ack) == "end"
+
+
+def test_sites_that_are_never_captured_and_rules_made_meanwhile(desk: Desk, far: Steered) -> None:
+    """Neither their text nor that they are open; what was denied while the card was up is not done, though accepted."""
+    desk.host.ack("settings.set", patch={"capture.blocked_sites": ["secret.example"]})
+    ack = desk.ask("Look", policy="always")
+    far.call().use(("list_tabs", {}))
+    asked = desk.host.event("approval.request")
+    desk.host.ack("approval.response", approvalId=asked["approvalId"], decision={"kind": "accept"})
+    urls = ["https://www.secret.example/a", "https://other.example/", "https://deep.secret.example/"]
+    browser(desk.host, {"tabs": [{"tabId": at, "title": "t", "url": url} for at, url in enumerate(urls)]})
+    call = far.call()
+    assert "https://other.example/" in told(call)[0]
+    assert "secret.example" not in json.dumps(call.body)
+    call.use(("read_page", {"tabId": 1}))
+    asked = desk.host.event("approval.request")
+    desk.host.ack("settings.set", patch={"capture.blocked_sites": ["other.example"]})
+    desk.host.ack("approval.response", approvalId=asked["approvalId"], decision={"kind": "accept"})
+    call = far.call()
+    assert "rules do not allow" in told(call)[1]
+    assert len(desk.host.seen("browser.request")) == 1
+    call.end()
+    assert desk.ended(ack) == "end"

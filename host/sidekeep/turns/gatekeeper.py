@@ -1,7 +1,7 @@
 """Whether a tool may act: allowed, asked about, or denied; every call passes here, and again before the act.
 
 In this order, the first that says something counts:
-1. a rule `deny`;
+1. a rule `deny`, and the sites that are never captured;
 2. a sensitive payload to a place that this conversation has not sent anything to (asked, whatever the policy);
 3. the most specific rule, `ask` before `allow` where two are equally specific;
 4. what the user allowed for this conversation;
@@ -12,8 +12,8 @@ In this order, the first that says something counts:
 
 from typing import NamedTuple
 
-from sidekeep.store import grants, rules
-from sidekeep.store.pages import site_of
+from sidekeep.store import grants, rules, settings
+from sidekeep.store.pages import site_named, site_of
 from sidekeep.store.rules import Rule
 from sidekeep.store.tx import Tx
 from sidekeep.turns import sensitive
@@ -115,4 +115,5 @@ def origin_of(url: str) -> str:
 def verdict(tx: Tx, thread: int, case: Case) -> Verdict:
     """The verdict under the rules and permissions as they are now."""
     granted = grants.given(tx, thread, case.tool.name, origin_of(case.url) or "*")
-    return judge(case, rules.listing(tx), granted=granted)
+    never = [Rule("*", site_named(name), DENY) for name in settings.get(tx, "capture.blocked_sites")]
+    return judge(case, [*never, *rules.listing(tx)], granted=granted)

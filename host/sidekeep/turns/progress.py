@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sidekeep.model.limits import TOOL_FAULTS_STOP, TURN_STEPS
-from sidekeep.store import runs
-from sidekeep.store.pages import site_of
+from sidekeep.store import runs, settings
+from sidekeep.store.pages import site_named, site_of
 from sidekeep.store.path import PathNode, path_to
 from sidekeep.store.runs import RunRow
 from sidekeep.store.tx import Tx
@@ -29,7 +29,7 @@ class Call(NamedTuple):
 class Progress(NamedTuple):
     """`pending`: calls without a result, in order. `faults`: how many results in a row, up to now, were failures.
     `tabs`, `here`: see Acting. `tainted`: the conversation holds what a page has said. `sites`: those that calls of
-    this run acted on."""
+    this run acted on; `blocked`: those that are never captured."""
 
     pending: list[Call]
     faults: int
@@ -37,16 +37,18 @@ class Progress(NamedTuple):
     here: int | None
     tainted: bool
     sites: frozenset[str]
+    blocked: frozenset[str]
 
     def acting(self, thread_id: str, run: RunRow, item_id: str) -> Acting:
-        return Acting(thread_id, run.thread, run.k, item_id, self.tabs, self.here)
+        return Acting(thread_id, run.thread, run.k, item_id, self.tabs, self.here, self.blocked)
 
 
 def of_run(tx: Tx, run_id: str) -> Progress:
     """The progress of a run as the store has it now."""
     run = runs.get(tx, run_id)
     path = path_to(tx, run.last_node) if run.last_node is not None else []
-    reader = _Reader(_beside(run))
+    blocked = frozenset(filter(None, map(site_named, settings.get(tx, "capture.blocked_sites"))))
+    reader = _Reader(_beside(run), blocked)
     for node in path:
         reader.take(node, own=run.user_node is None or node.k >= run.user_node)
     return reader.progress()
@@ -66,7 +68,8 @@ def is_closing(tx: Tx, run_id: str) -> bool:
 class _Reader:
     """One pass over the path; what a run did itself is `own`."""
 
-    def __init__(self, beside: dict[str, Any]) -> None:
+    def __init__(self, beside: dict[str, Any], blocked: frozenset[str]) -> None:
+        self._blocked = blocked
         self._here: int | None = beside.get("tabId")
         self._tabs: dict[int, str] = {}
         if self._here is not None:
@@ -107,5 +110,11 @@ class _Reader:
 
     def progress(self) -> Progress:
         return Progress(
-            list(self._calls.values()), self._faults, self._tabs, self._here, self._tainted, frozenset(self._sites)
+            list(self._calls.values()),
+            self._faults,
+            self._tabs,
+            self._here,
+            self._tainted,
+            frozenset(self._sites),
+            self._blocked,
         )

@@ -94,8 +94,9 @@ def _page(acting: Acting, args: ReadPage, result: dict[str, Any]) -> Outcome:
     return Outcome(True, block.whole + more, {**details, "from": args.offset, "to": end})
 
 
-def _tabs(_acting: Acting, _args: ListTabs, result: dict[str, Any]) -> Outcome:
-    tabs = [tab for tab in result.get("tabs") or () if isinstance(tab, dict) and type(tab.get("tabId")) is int]
+def _tabs(acting: Acting, _args: ListTabs, result: dict[str, Any]) -> Outcome:
+    told = [tab for tab in result.get("tabs") or () if isinstance(tab, dict) and type(tab.get("tabId")) is int]
+    tabs = [tab for tab in told if not _is_blocked(acting, site_of(str(tab.get("url") or "")))]
     kept = [
         {
             "tabId": tab["tabId"],
@@ -109,6 +110,10 @@ def _tabs(_acting: Acting, _args: ListTabs, result: dict[str, Any]) -> Outcome:
     lines = msgspec.json.encode(kept).decode()
     block = fenced(lines, kind="page", trust="untrusted", provenance="page", title="Open tabs")
     return Outcome(True, block.whole, {"tabs": kept, "total": len(tabs)})
+
+
+def _is_blocked(acting: Acting, site: str) -> bool:
+    return any(site == name or site.endswith(f".{name}") for name in acting.blocked)
 
 
 def _picture(acting: Acting, args: Screenshot, result: dict[str, Any]) -> Outcome:

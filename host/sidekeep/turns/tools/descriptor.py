@@ -50,6 +50,8 @@ class Acting:
     tabs: dict[int, str]
     #: The tab beside the panel, where the turn knows it.
     here: int | None
+    #: Sites that are never captured: no model hears that they are open.
+    blocked: frozenset[str]
 
 
 @cache
