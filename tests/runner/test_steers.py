@@ -158,3 +158,21 @@ def test_a_paused_turn_can_be_stopped(talk: Talk, far: Steered) -> None:
     assert [words for _, words in shown(snapshot)] == ["Tell", "One", "more"]
     assert (snapshot["thread"]["status"], snapshot["recoverable"], snapshot["activeTurn"]) == ("idle", [], None)
     until(lambda: talk.host.query("run.get", runId=ack["runId"])["run"]["state"] == "interrupted", "end of the run")
+
+
+def test_never_between_a_tool_call_and_its_result(talk: Talk, far: Steered) -> None:
+    """Added while a tool waits for the user: the model reads the result first, then what was added, in order."""
+    talk.host.ack("connection.save", connection=far.with_tools)
+    ack = talk.submit("Ask me")
+    far.call().use(("ask_user", {"question": "Which?"}))
+    asked = talk.host.event("interaction.request")
+    steer(talk, ack["turnId"], "and hurry")
+    steer(talk, ack["turnId"], "please")
+    talk.host.ack("interaction.response", interactionId=asked["interactionId"], response={"answer": "this one"})
+    call = far.call()
+    assert [role for role, _ in call.said] == ["user", "assistant", "tool", "user", "user"]
+    assert [words for _, words in call.said[3:]] == ["and hurry", "please"]
+    assert "this one" in call.said[2][1]
+    call.say("Done.")
+    call.end()
+    assert talk.host.event("turn.complete", runId=ack["runId"])["stopReason"] == "end"

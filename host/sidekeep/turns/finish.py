@@ -17,6 +17,9 @@ from sidekeep.store.tx import Tx, dumps
 from sidekeep.turns import budget
 from sidekeep.turns.held import place
 
+#: The code of the notice that a conversation outgrew its model.
+CONTEXT_CUT = "context_cut"
+
 
 @dataclass
 class Said:
@@ -27,6 +30,8 @@ class Said:
     usage: dict[str, int] | None = None
     cost_usd: float | None = None
     provider_state: dict[str, Any] | None = None
+    #: What the model did not get of the conversation (`fit.Cut`), None when it got all.
+    cut: dict[str, int] | None = None
     model: str = ""
     connection_id: str = ""
     #: The items that the attempt showed, in order; the last one is the message.
@@ -51,6 +56,8 @@ def complete(
 ) -> None:
     """A whole answer."""
     node = _write(tx, thread, run, said, stop_reason, node_id)
+    if said.cut:
+        _tell_of_cut(tx, thread, node, said.cut)
     _end(tx, thread, run, move, said, "completed", stop_reason, node)
     thread.set("turns", thread.turns + 1)
     _follow(tx, thread, run, "idle" if watched else "done", unread=not watched)
@@ -213,6 +220,31 @@ def _end(
     if fault:
         end["error"] = fault
     tx.change("turn.complete", thread.id, run.id, detail=end)
+
+
+def _tell_of_cut(tx: Tx, thread: ThreadRow, answer: tree.Node, cut: dict[str, int]) -> None:
+    """A notice behind the first answer of a thread that did not see all of it; later ones are told by their items."""
+    first, end = tree.first_key(thread.k), tree.end_key(thread.k)
+    # Not by a JSON function: a damaged notice is no reason for an answer to fail.
+    known = "SELECT 1 FROM nodes WHERE k BETWEEN ? AND ? AND type = 'system_notice' AND instr(payload, ?) LIMIT 1"
+    if tx.one(known, (first, end, f'"code":"{CONTEXT_CUT}"')) is not None:
+        return
+    payload = {"code": CONTEXT_CUT, "text": f"This conversation no longer fits the model: {cut_words(cut)}."}
+    tree.append(tx, thread, answer.k, "system_notice", payload, move=thread.leaf == answer.k)
+
+
+def cut_words(cut: dict[str, int]) -> str:
+    """What was left out, in words."""
+    parts = [
+        f"{cut[name]} {one if cut[name] == 1 else many}"
+        for name, one, many in (
+            ("pageTexts", "page text of an older turn was left out", "page texts of older turns were left out"),
+            ("turns", "older turn was left out", "older turns were left out"),
+            ("shortened", "page text was shortened", "page texts were shortened"),
+        )
+        if cut.get(name)
+    ]
+    return "; ".join(parts)
 
 
 def _figures(run: RunRow, said: Said) -> dict[str, object]:

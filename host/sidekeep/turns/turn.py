@@ -134,6 +134,7 @@ class Turn:
                 await self._leave_off(asked)
                 return False
             request, endpoint, meta = await self._prepare()
+            self._said.cut = meta.get("cut")
             tools = bool(request.tools) and not request.closing
             pricing = self._mine.environment.get("pricing")
             answer = Answer(self._live, new_id(), self._said, pricing, meta, tools=tools)
