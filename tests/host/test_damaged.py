@@ -182,3 +182,14 @@ def _goes_on(host: HostClient, thread: str, other: str) -> None:
     assert _texts(_shown(host, thread)["nodes"])[-1] == "And on."
     assert not _notices(_shown(host, other)["nodes"])
     assert {entry["id"] for entry in host.query("thread.list")["threads"]} >= {thread, other}
+
+
+def test_what_lies_about_in_the_folder_of_hosts_is_in_nobodys_way(store: Store) -> None:
+    """Files and folders that no host wrote keep no host from opening the store."""
+    folder = store.state / "hosts"
+    for name in ("a", "b.json", "c/d"):
+        (folder / name).mkdir(parents=True)
+    (folder / "e.json").write_text('{"pid":"x"}')
+    host = store.open()
+    host.ack("thread.create")
+    assert not host.seen("error")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from support.damage import behind_its_back
 from support.hostclient import HostClient
 from support.stores import Store, said, text
 from support.uploading import upload
@@ -204,3 +205,23 @@ def test_a_long_page_of_hits(store: Store) -> None:
     assert sorted(found) == sorted(nodes)
     newest = set(nodes[-30:])
     assert set(found[:17]) <= newest
+
+
+@pytest.mark.parametrize(
+    "payload", [b"{", b"null", b"[1]", b'{"content":7}', b'{"content":[7,{"type":"text","text":7}]}', b"\xff"]
+)
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_damaged_message_hides_no_other(store: Store, payload: bytes, *, indexed: bool) -> None:
+    """E13: what can be read is found, whether the damage came before the index or after it.
+
+    What was indexed while it was whole is still a hit, which leads to the notice that stands there.
+    """
+    host = store.open()
+    thread = host.ack("thread.create", title="Journey")["threadId"]
+    broken, whole = append(host, thread, "a station"), append(host, thread, "a station")
+    if indexed:
+        assert len(hits(host, "station")) == 2
+    host.close()
+    with behind_its_back(store.state) as db:
+        db.execute("UPDATE nodes SET payload = CAST(? AS TEXT) WHERE id = ?", (payload, broken))
+    assert {hit["nodeId"] for hit in hits(store.open(), "station")} == ({broken, whole} if indexed else {whole})

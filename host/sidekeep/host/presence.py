@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 
 from sidekeep.model.places import Places, private_file
 from sidekeep.store import locks
@@ -45,10 +46,11 @@ class Presence:
 
 
 def remove_the_dead(places: Places) -> None:
-    """A file whose lock is free belongs to nobody any more."""
+    """A file whose lock is free belongs to nobody any more; what is none of our files stays, and is in nobody's way."""
     for name in {name.partition(".")[0] for name in os.listdir(places.hosts)}:
         path = os.path.join(places.hosts, name)
-        locks.remove_if_dead(path, path + ".json", path + ".new")
+        with suppress(OSError):
+            locks.remove_if_dead(path, path + ".json", path + ".new")
 
 
 def _remove(path: str) -> None:

@@ -2,7 +2,7 @@
 SELECT coalesce(max(k), 0) + 1 FROM search_rows
 
 -- name: hits
-SELECT s.rowid, r.kind, r.ref, t.id, t.title, t.preview, t.deleted_at, t.updated_at, n.id, n.payload, n.ts, p.id, p.title,
+SELECT s.rowid, r.kind, r.ref, t.id, t.title, t.preview, t.deleted_at, t.updated_at, n.id, CAST(n.payload AS BLOB), n.ts, p.id, p.title,
   p.captured_at
 FROM search s CROSS JOIN search_rows r ON r.k = s.rowid
 LEFT JOIN nodes n ON r.kind = 'node' AND n.k = r.ref
