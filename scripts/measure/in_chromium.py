@@ -28,7 +28,7 @@ def p1_p2(folder: Path, rounds: int) -> list[Figure]:
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    _register_bare(profile, folder)
+    register(profile, folder, BARE, Path(__file__).with_name("bare_host.py"), folder / "bare.db")
     count = 5000 // rounds
     with sync_playwright() as playwright:
         chromium = Chromium(playwright, os.environ["SIDEKEEP_CHROMIUM"], profile, BUILT_EXTENSION)
@@ -62,19 +62,20 @@ def p1_p2(folder: Path, rounds: int) -> list[Figure]:
     ]
 
 
-def _register_bare(profile: Path, folder: Path) -> None:
-    launcher = folder / "bare-host"
-    script = Path(__file__).with_name("bare_host.py")
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "{folder / "bare.db"}"\n')
+def register(profile: Path, folder: Path, name: str, script: Path, *arguments: Path) -> None:
+    """Makes a yardstick's script a native host of this profile."""
+    launcher = folder / name
+    words = " ".join(f'"{word}"' for word in (sys.executable, script, *arguments))
+    launcher.write_text(f"#!/bin/sh\nexec {words}\n")
     launcher.chmod(0o755)
     manifest = {
-        "name": BARE,
+        "name": name,
         "description": "A yardstick",
         "path": str(launcher),
         "type": "stdio",
         "allowed_origins": [f"chrome-extension://{EXTENSION_ID}/"],
     }
-    (profile / "NativeMessagingHosts" / f"{BARE}.json").write_text(json.dumps(manifest))
+    (profile / "NativeMessagingHosts" / f"{name}.json").write_text(json.dumps(manifest))
 
 
 _PAGE = """

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lib.checkout import OWN
+from measure.attaching import p4
 from measure.in_chromium import p1_p2
 from measure.in_git import p12
 from measure.in_pipe import p3, p5, p6
@@ -27,6 +28,7 @@ from measure.two_ends import p11, p13
 WORKLOADS: dict[str, Callable[[Path, int], list[Figure]]] = {
     "P1": p1_p2,
     "P3": p3,
+    "P4": p4,
     "P5": p5,
     "P6": p6,
     "P7": p7,
