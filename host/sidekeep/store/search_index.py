@@ -1,6 +1,7 @@
 """Fills the index from `changes`, in steps: after commits, never in them.
 
-A step reads and prepares without the write lock and then writes what it prepared, unless another process was first.
+A step reads, then prepares slice by slice without the write lock, then writes what it prepared, unless another process
+was first.
 Messages, notices, titles and pages are indexed once; a title that changed or a page stands anew.
 """
 
@@ -19,9 +20,12 @@ from sidekeep.store.tx import Tx
 
 sql = statements(__file__)
 
-STEP_CHANGES = 100
+#: A step is short, so that a command that comes meanwhile does not wait for long: about 5 ms to prepare each slice of
+#: its characters, as much to write it.
+STEP_CHANGES = 64
 STEP_NODES = 64
-STEP_CHARACTERS = 200_000
+STEP_CHARACTERS = 24_000
+SLICE_CHARACTERS = 5_000
 
 
 class Step(NamedTuple):
@@ -71,8 +75,8 @@ def is_behind(tx: Tx) -> bool:
     return bool(newest > since)
 
 
-def prepare(tx: Tx) -> Step | None:
-    """The next step, or None when all is indexed."""
+def prepare(tx: Tx) -> "Preparing | None":
+    """The beginning of the next step, or None when all is indexed."""
     since, newest = tx.one(sql.position) or (0, 0)
     if newest <= since:
         return None
@@ -82,8 +86,35 @@ def prepare(tx: Tx) -> Step | None:
         if gathered.full or not gathered.take(kind, thread, change_id, detail):
             break
         until = seq
-    gathered.read_nodes()
-    return Step(since, until, gathered.documents)
+    return Preparing(since, until, gathered.texts)
+
+
+class Preparing:
+    """A step whose texts become words, a slice at a time; no view of the store is needed for it."""
+
+    def __init__(self, since: int, until: int, texts: list[tuple[str, int, str]]) -> None:
+        self._since = since
+        self._until = until
+        self._texts = texts[::-1]
+        self._indexing: words.Indexing | None = None
+        self._documents: list[tuple[str, int, str, str]] = []
+
+    def go_on(self, characters: int = SLICE_CHARACTERS) -> Step | None:
+        """Works on about so many characters more; the step, once it is whole."""
+        while self._texts:
+            kind, key, text = self._texts[-1]
+            if self._indexing is None:
+                self._indexing = words.Indexing(text)
+            done = self._indexing.go_on(characters)
+            if done:
+                characters -= done
+                if characters <= 0:
+                    return None
+                continue
+            self._documents.append((kind, key, *self._indexing.columns()))
+            self._indexing = None
+            self._texts.pop()
+        return Step(self._since, self._until, self._documents)
 
 
 class _Gathered:
@@ -91,8 +122,7 @@ class _Gathered:
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
-        self.documents: list[tuple[str, int, str, str]] = []
-        self._nodes: list[str] = []
+        self.texts: list[tuple[str, int, str]] = []
         self._characters = 0
         self._seen: set[tuple[str, int]] = set()
 
@@ -103,7 +133,7 @@ class _Gathered:
     def take(self, kind: str, thread: str | None, change_id: str | None, detail: str | None) -> bool:
         """Whether the change is dealt with; False: it goes on in the next step."""
         if kind == "thread.node" and change_id is not None:
-            self._nodes.append(change_id)
+            self._node(change_id)
         elif kind == "thread.updated" and detail is not None and '"title"' in detail:
             self._title(thread)
         elif kind == "thread.created" or (kind == "search.anew" and thread is not None):
@@ -118,7 +148,12 @@ class _Gathered:
         if (kind, key) not in self._seen:
             self._seen.add((kind, key))
             self._characters += len(text)
-            self.documents.append((kind, key, *words.indexed(text)))
+            self.texts.append((kind, key, text))
+
+    def _node(self, node_id: str) -> None:
+        row = self._tx.one(sql.node, (node_id,))
+        if row is not None:
+            self._add("node", row[0], node_text(row[2]))
 
     def _title(self, thread: str | None) -> None:
         row = self._tx.one(sql.title, (thread,))
@@ -138,10 +173,6 @@ class _Gathered:
         if row is not None:
             self._add("page", row[0], page_text(self._tx, *row))
 
-    def read_nodes(self) -> None:
-        for key, _type, payload in self._tx.all(sql.nodes, (json.dumps(self._nodes),)) if self._nodes else ():
-            self._add("node", key, node_text(payload))
-
 
 def _of_pages(detail: str | None) -> bool:
     return detail is not None and json.loads(detail).get("kind") == "pages"
@@ -152,9 +183,12 @@ def catch_up(doorway: Doorway, read: Callable[[], Tx]) -> int:
     total = 0
     while True:
         with reading(read()) as tx:
-            step = prepare(tx)
-        if step is None:
+            preparing = prepare(tx)
+        if preparing is None:
             return total
+        step = None
+        while step is None:
+            step = preparing.go_on()
         doorway.run(partial(write, step=step))
         total += len(step.documents)
 

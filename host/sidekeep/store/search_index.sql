@@ -7,8 +7,8 @@ UPDATE meta SET value = ?2 WHERE key = 'indexedChange' AND value = ?1
 -- name: changes
 SELECT seq, kind, thread, id, detail FROM changes WHERE seq > ? ORDER BY seq LIMIT ?
 
--- name: nodes
-SELECT k, type, CAST(payload AS BLOB) FROM nodes WHERE id IN (SELECT value FROM json_each(?))
+-- name: node
+SELECT k, type, CAST(payload AS BLOB) FROM nodes WHERE id = ?
 AND type IN ('user_message', 'assistant_message', 'system_notice')
 AND NOT EXISTS (SELECT 1 FROM search_rows r WHERE r.kind = 'node' AND r.ref = nodes.k)
 
