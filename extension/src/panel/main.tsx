@@ -11,6 +11,7 @@ import { attachWanted } from './effects/wanted';
 import { preferences, thread } from './store';
 import './style/index.css';
 import { App } from './views/App';
+import { loadLater } from './views/later';
 
 async function start(): Promise<void> {
   connect(true);
@@ -33,6 +34,7 @@ async function start(): Promise<void> {
   attachWanted();
   const root = document.getElementById('app');
   if (root) render(<App />, root);
+  requestIdleCallback(() => void loadLater());
 }
 
 void start();

@@ -46,6 +46,7 @@ export class PanelInPage {
       import('../../src/panel/effects/actions'),
       import('../../src/panel/views/App'),
     ]);
+    await (await import('../../src/panel/views/later')).loadLater();
     session.connect(true);
     await drafts.remember(null);
     session.listen(live.heard);

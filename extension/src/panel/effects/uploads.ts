@@ -44,7 +44,8 @@ export async function upload({ bytes, ...about }: UploadWish, watch: UploadWatch
     const kept = await command('attachment.commit', { attachmentId });
     return { attachmentId, sha256: kept.sha256, size: kept.size };
   } catch (error) {
-      void command('attachment.abort', { attachmentId }).catch(() => undefined);
+    // Refused where it has gone already, after a mismatch: that is as well.
+    void command('attachment.abort', { attachmentId }).catch(() => undefined);
     throw error;
   }
 }

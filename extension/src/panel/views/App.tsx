@@ -2,23 +2,25 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { page } from '../store';
+import { AccessCard } from './AccessCard';
 import { Announcer } from './Announcer';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
-import { Dialogs } from './Dialogs';
 import { DropZone } from './DropZone';
-import { AccessCard } from './AccessCard';
 import { HostStatus } from './HostStatus';
 import { Keeping } from './KeepPage';
-import { Pages } from './Pages';
-import { Reader } from './Reader';
-import { Search } from './Search';
-import { Settings } from './Settings';
+import { later } from './later';
 import { useShortcuts } from './shortcuts';
 import { ThreadList } from './ThreadList';
 import { Toasts } from './Toasts';
 import { TopBar } from './TopBar';
 import { Unconfirmed } from './Unconfirmed';
+
+const Dialogs = later(async () => (await import('./Dialogs')).Dialogs);
+const Pages = later(async () => (await import('./Pages')).Pages);
+const Reader = later(async () => (await import('./Reader')).Reader);
+const Search = later(async () => (await import('./Search')).Search);
+const Settings = later(async () => (await import('./Settings')).Settings);
 
 const WIDE = '(min-width: 720px)';
 
