@@ -41,6 +41,11 @@ def budget_for(max_context: int, max_output: int | None, system: str) -> int:
     return int((max_context - min(answer, max_context // 2)) * _SAFETY) - tokens_of(system)
 
 
+def size_of(messages: list[Message]) -> int:
+    """The estimate for a whole request."""
+    return sum(_cost(message) for message in messages)
+
+
 def fit(context: SessionContext, budget: int) -> Cut:
     """Cut `context.messages` (and `turns`) in place until the estimate is within the budget, as far as possible."""
     messages, turns = context.messages, context.turns

@@ -7,7 +7,14 @@ from contextlib import aclosing
 from itertools import count
 from typing import Any, Protocol
 
-from sidekeep.model.errors import Internal, ProviderError, ProviderProtocol, Refusal, SidekeepError
+from sidekeep.model.errors import (
+    Internal,
+    ProviderContextTooLong,
+    ProviderError,
+    ProviderProtocol,
+    Refusal,
+    SidekeepError,
+)
 from sidekeep.model.ids import new_id
 from sidekeep.providers.base import ModelRequest, Provider, ToolSpec
 from sidekeep.store import connections, runs, steers
@@ -19,7 +26,7 @@ from sidekeep.turns.budget import is_spent, tokens_of
 from sidekeep.turns.claim import ask
 from sidekeep.turns.context import session_context
 from sidekeep.turns.finish import Said
-from sidekeep.turns.fit import budget_for, fit
+from sidekeep.turns.fit import budget_for, fit, size_of
 from sidekeep.turns.held import Gone, Held, rows_of, took_hold
 from sidekeep.turns.models import Endpoint, ModelPool
 from sidekeep.turns.progress import Call, is_closing
@@ -33,6 +40,8 @@ _RETRY_SECONDS = (0.05, 0.5, 1.0, 2.0, 5.0)
 #: Kinds that make the conversation fit their model themselves, with its own tokenizer.
 FIT_THEMSELVES = frozenset(("local", "extract"))
 
+#: How much of a request that was too long is asked next.
+SHRINK = 0.7
 #: How an answer left its turn: over, waiting for more budget, or with another call to make.
 COMPLETED, PAUSED, GOES_ON = "completed", "paused", "goes on"
 
@@ -70,6 +79,9 @@ class Turn:
         # What the call at hand has said, and the tokens of all calls of this attempt.
         self._said = Said(model=mine.model_id, connection_id=mine.connection_id)
         self._tokens = 0
+        # What the messages may take, and what was too much, since the endpoint said so.
+        self._room: int | None = None
+        self._refused_size: int | None = None
         self.asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.news = asyncio.Event()
         self._tooling = Tooling(self, mine, live)
@@ -140,6 +152,10 @@ class Turn:
             answer = Answer(self._live, new_id(), self._said, pricing, meta, tools=tools)
             try:
                 asked = await self._call(endpoint, request, answer)
+            except ProviderContextTooLong:
+                if answer.has_spoken or not self._shrinks(request):
+                    raise
+                continue
             finally:
                 answer.close()
             if asked is not None:
@@ -172,17 +188,31 @@ class Turn:
         prepared: Prepared = await self._work.read(self._read)
         return prepared
 
+    def _shrinks(self, request: ModelRequest) -> bool:
+        """The endpoint says that it was too long: whether it can be asked again with less, which is then prepared.
+
+        It knows better than an estimate, and the window of many models is not known here at all.
+        """
+        size = size_of(request.messages)
+        if self._refused_size is not None and size >= self._refused_size:
+            return False  # there is nothing left to leave out
+        self._refused_size, self._room = size, int(size * SHRINK)
+        self._moved = True
+        return True
+
     def _read(self, tx: Tx) -> Prepared:
         environment = self._mine.environment
         capabilities = environment["modelCapabilities"]
         context = session_context(tx, self._leaf, vision=bool(capabilities.get("vision")))
         meta: dict[str, Any] = {"model": self._mine.model_id, "connectionId": self._mine.connection_id}
-        window = capabilities.get("maxContext")
+        window, room = capabilities.get("maxContext"), self._room
         if window and environment["providerBinding"]["kind"] not in FIT_THEMSELVES:
             most = environment["modelParameters"].get("maxTokens")
-            cut = fit(context, budget_for(int(window), most, environment["systemPrompt"])).note()
-            if cut:
-                meta["cut"] = cut
+            budget = budget_for(int(window), most, environment["systemPrompt"])
+            room = budget if room is None else min(room, budget)
+        cut = fit(context, room).note() if room is not None else None
+        if cut:
+            meta["cut"] = cut
         connection = connections.get(tx, self._mine.connection_id) or {}
         endpoint = Endpoint(environment["providerBinding"], dict(connection.get("headers") or {}))
         catalog = environment["toolCatalog"]
