@@ -50,9 +50,7 @@ def p4(folder: Path, rounds: int) -> list[Figure]:
         page.evaluate("() => finish()")
         chromium.close()
     return [
-        at_least(
-            "P4", "attachments of 1 MiB", "MiB/s", found["ours"], found["sink"], "a host without a store", 0.75
-        ),
+        at_least("P4", "attachments of 1 MiB", "MiB/s", found["ours"], found["sink"], "a host without a store", 0.75),
         at_least("P4", "attachments of 1 MiB", "MiB/s", found["ours"], found["dexie"], "Dexie, strict", 0.6),
     ]
 
