@@ -36,7 +36,7 @@ class _Inode:
         for change in self.pending:
             if not change.limbo:
                 _put(self.durable, change)
-                kept = [older for older in kept if not _covers(change, older)]
+                kept = [rest for older in kept for rest in _left_of(older, change)]
             else:
                 kept.append(change)
         self.pending = kept
@@ -161,10 +161,16 @@ def _put(content: bytearray, change: Change, sector=None) -> None:  # type: igno
         content[where : where + len(piece)] = piece
 
 
-def _covers(newer: Change, older: Change) -> bool:
-    """Whether the newer change leaves nothing of the older one."""
-    if newer.data is None:
-        return older.data is not None and newer.offset <= older.offset
+def _left_of(older: Change, newer: Change) -> list[Change]:
+    """What a newer change leaves of an older one: a page is written as it stands, with both of them in it."""
     if older.data is None:
-        return False
-    return newer.offset <= older.offset and newer.offset + len(newer.data) >= older.offset + len(older.data)
+        return [older]
+    first, last = older.offset, older.offset + len(older.data)
+    begin = newer.offset
+    end = last if newer.data is None else begin + len(newer.data)
+    pieces = ((first, min(last, begin)), (max(first, end), last))
+    return [
+        older._replace(offset=start, data=older.data[start - first : stop - first])
+        for start, stop in pieces
+        if start < stop
+    ]

@@ -81,10 +81,11 @@ def commands(seed: int, count: int) -> list[Op]:
 
 @dataclass
 class Course:
-    """A run of the commands on a folder prepared once, with its notes."""
+    """A run of the commands, `at_once` in a group, on a folder prepared once, with its notes."""
 
     bench: Path
     ops: list[Op]
+    at_once: int = 1
     start: dict[str, bytes] = field(default_factory=dict)
 
     def prepare(self) -> "Course":
@@ -117,11 +118,14 @@ class Course:
 
     def _all(self, product: Product, second: list[Product]) -> list[Answer]:
         answers = []
-        for number, op in enumerate(self.ops):
-            answers.append(product.do(op))
+        for number, ops in enumerate(self._groups()):
+            answers += product.group(ops)
             if number % 5 == 4:
                 product.idle()
         return answers
+
+    def _groups(self) -> list[list[Op]]:
+        return [self.ops[at : at + self.at_once] for at in range(0, len(self.ops), self.at_once)]
 
     def run(self, point: Point) -> Log:
         """The commands with the fault; afterwards the disk is well, and everything is sent again. Raises Broken."""
@@ -182,17 +186,18 @@ class Course:
         return log
 
     def _while_it_fails(self, product: Product, others: list[Product], log: Log, point: Point) -> None:
-        for number, op in enumerate(self.ops):
-            answer = product.do(op)
-            if answer.get("retryable") and not point.lasting:
-                # The fault has passed: the same command again, from whichever process, settles it.
-                answer = (others or [product])[0].do(op)
-                if answer.get("retryable"):
-                    raise Broken(f"the next command fails as well: {answer['code']}: {answer['message']}")
-            if answer["type"] == "command.ack":
-                log.mark(("seen", 0, {op["submissionId"]: terminal(answer)}))
-            elif answer["code"] not in TYPED and not (point.lasting and answer["code"] == "not_found"):
-                raise Broken(f"{op['type']} got {answer['code']}: {answer['message']}")
+        for number, ops in enumerate(self._groups()):
+            for op, first in zip(ops, product.group(ops), strict=True):
+                answer = first
+                if answer.get("retryable") and not point.lasting:
+                    # The fault has passed: the same command again, from whichever process, settles it.
+                    answer = (others or [product])[0].do(op)
+                    if answer.get("retryable"):
+                        raise Broken(f"the next command fails as well: {answer['code']}: {answer['message']}")
+                if answer["type"] == "command.ack":
+                    log.mark(("seen", 0, {op["submissionId"]: terminal(answer)}))
+                elif answer["code"] not in TYPED and not (point.lasting and answer["code"] == "not_found"):
+                    raise Broken(f"{op['type']} got {answer['code']}: {answer['message']}")
             if number % 5 == 4:
                 product.idle()
 

@@ -31,18 +31,19 @@ def test_a_disk_that_refuses_loses_nothing_and_is_named(bench: Path, count: int,
     assert tried >= points
 
 
+@pytest.mark.parametrize("at_once", [1, 3], ids=["one by one", "in groups"])
 @pytest.mark.parametrize("second", [False, True], ids=["alone", "beside a second host"])
 @pytest.mark.parametrize(
     ("count", "every", "reach"), [(8, 4, 60), pytest.param(16, 1, 300, marks=pytest.mark.long)], ids=["quick", "full"]
 )
 def test_a_commit_in_doubt_is_settled_by_the_same_command(
-    bench: Path, second: bool, count: int, every: int, reach: int
+    bench: Path, second: bool, at_once: int, count: int, every: int, reach: int
 ) -> None:
     """Every sync fails once or for good, its writes in limbo; the same command again is applied exactly once, and
     no power cut afterwards takes what was acknowledged (E34)."""
-    course = Course(bench, commands(5, count)).prepare()
+    course = Course(bench, commands(5, count), at_once).prepare()
     syncs = [number for number, kind in enumerate(course.changes()) if kind == SYNC]
-    assert len(syncs) >= count
+    assert len(syncs) >= count // at_once
     for number in syncs[2::every]:
         for lasting in (False, True):
             log = course.run(Point(number, "fsync", lasting, second))

@@ -45,6 +45,8 @@ ALONE = frozenset(
         "vault.unlock",
     )
 )
+# They look at their thread's row through `Tx.thread` only, and write no statement over `threads`.
+LIGHT = frozenset(("node.append",))
 
 Send = Callable[[list[bytes]], None]
 
@@ -183,7 +185,7 @@ class Engine:
         context = Context(request.client_id, request.submission_id or "", request.plain, self._places, self._seal)
         decide, op = _refusing(request.error) if request.error is not None else handler(request.name), request.op
         identity = Identity(request.client_id, context.submission_id, request.name, request.fingerprint)
-        unit = Unit(lambda tx: decide(tx, op, context), identity, size=request.size)
+        unit = Unit(lambda tx: decide(tx, op, context), identity, size=request.size, light=request.name in LIGHT)
         self._group.append((request, unit, context))
         self._group_bytes += request.size
         if alone or len(self._group) >= GROUP_UNITS:

@@ -33,10 +33,11 @@ class Unit:
 
     For a command, `identity` makes the receipt and `response` is the terminal answer as JSON text. A unit
     without identity gives `settled`: after a failed COMMIT it looks whether the unit took hold, and returns
-    its value, or None to have it run again.
+    its value, or None to have it run again. `light` says that it looks at its thread's row through `Tx.thread`
+    only, so that the row need not be written before the next unit.
     """
 
-    __slots__ = ("decide", "error", "identity", "replayed", "response", "settled", "size", "value")
+    __slots__ = ("decide", "error", "identity", "light", "replayed", "response", "settled", "size", "value")
 
     def __init__(
         self,
@@ -44,19 +45,17 @@ class Unit:
         identity: Identity | None = None,
         settled: Decide | None = None,
         size: int = 0,
+        light: bool = False,
     ) -> None:
         self.decide = decide
         self.identity = identity
         self.settled = settled
         self.size = size
+        self.light = light
         self.value: Any = None
         self.response: str | None = None
         self.error: SidekeepError | None = None
         self.replayed = False
-
-
-class _Refused(Exception):
-    """Carries a unit's own refusal out of its savepoint."""
 
 
 class Doorway:
@@ -75,6 +74,7 @@ class Doorway:
         self._log = log
         self._doubtful = False
         self._marked = False
+        self._logged = False
         self._broken: SidekeepError | None = None
         self._pages = 0
         self._watch()
@@ -99,7 +99,7 @@ class Doorway:
         except (apsw.Error, SidekeepError) as error:
             _fail(units, typed(error))
             return
-        if len(units) > 1 and self._together(units):
+        if self._together(units):
             return
         for unit in units:
             self._alone(unit)
@@ -125,20 +125,23 @@ class Doorway:
 
     def _committed(self, _db: apsw.Connection, _name: str, pages: int) -> int:
         self._pages = pages
+        self._logged = True
         return apsw.SQLITE_OK
 
     def _together(self, units: list[Unit]) -> bool:
         """One transaction for all; False when they have to run one by one."""
         db = self._store.db
         try:
-            db.execute("BEGIN IMMEDIATE")
-            now = self._clock()
-            threads: dict[str, ThreadRow | None] = {}
-            for unit in units:
-                self._in_savepoint(unit, now, threads)
+            if not self._hopefully(units):
+                if len(units) == 1:
+                    return False
+                db.execute("BEGIN IMMEDIATE")
+                now = self._clock()
+                for unit in units:
+                    self._in_savepoint(unit, now)
         except BaseException as error:
             self._undo()
-            if not isinstance(error, apsw.Error | SidekeepError):
+            if len(units) > 1 and not isinstance(error, apsw.Error | SidekeepError):
                 self._log(f"a group is run one by one: {type(error).__name__}: {error}")
             return False
         try:
@@ -151,9 +154,37 @@ class Doorway:
         self._after_commit()
         return True
 
+    def _hopefully(self, units: list[Unit]) -> bool:
+        """The way of nearly every group, which holds no refusal and no resend: no savepoints (each costs a copy of
+        every page), no look for standing receipts, one write of a thread's row for all light units. Where that
+        hope fails nothing is left of it, and False is returned."""
+        self._store.db.execute("BEGIN IMMEDIATE")
+        threads: dict[str, ThreadRow | None] = {}
+        tx = Tx(self._store.db, self._clock(), self._new_id, threads)
+        try:
+            for unit in units:
+                if unit.light:
+                    self._decide(unit, tx)
+                    tx.hold()
+                    continue
+                # It may look at what the row in memory does not show, or change what that one holds.
+                tx.finish()
+                threads.clear()
+                self._decide(unit, tx)
+                tx.finish()
+                threads.clear()
+            tx.finish()
+        except (SidekeepError, receipts.Standing):
+            self._undo()
+            return False
+        return True
+
     def _alone(self, unit: Unit) -> None:
         """Up to three tries: refused work is final, an unknown outcome is settled and then run again."""
         unknown = False
+        # What a try together had come to holds no more.
+        unit.error = unit.value = unit.response = None
+        unit.replayed = False
         for _ in range(3):
             try:
                 self._ready()
@@ -161,17 +192,19 @@ class Doorway:
                 tx = Tx(self._store.db, self._clock(), self._new_id)
                 if unknown and unit.settled is not None:
                     unit.value = unit.settled(tx)
-                if not (unknown and unit.value is not None):
+                if unknown and unit.value is not None:
+                    unit.error = None
+                else:
                     self._in_savepoint(unit, tx.now)
             except BaseException as error:
                 self._undo()
-                unit.error = self._explain(error)
+                unit.error, unit.response = self._explain(error), None
                 return
             try:
                 self._store.db.execute("COMMIT")
             except apsw.Error as error:
                 self._log(f"COMMIT failed: {error}")
-                unit.error, unit.response = typed(error), None
+                unit.error, unit.value, unit.response = typed(error), None, None
                 self._undo()
                 self._doubt()
                 unknown = True
@@ -185,6 +218,7 @@ class Doorway:
     def _doubt(self) -> None:
         """A sync may have failed: the log holds frames that no later sync need bring to the disk."""
         self._doubtful = self._marked = True
+        self._logged = False
         try:
             unsynced.note(self._store.places)
         except OSError as error:
@@ -203,13 +237,22 @@ class Doorway:
             self._log("".join(traceback.format_exception(error)))
         return known
 
-    def _in_savepoint(self, unit: Unit, now: int, threads: dict[str, ThreadRow | None] | None = None) -> None:
-        """`threads` are rows as the transaction has them; they hold from one unit to the next."""
+    def _decide(self, unit: Unit, tx: Tx) -> None:
+        """The unit's work and its receipt; touched threads are not written yet. Raises Standing."""
+        unit.error = unit.response = None
+        unit.replayed = False
+        unit.value = unit.decide(tx)
+        who = unit.identity
+        if who is not None:
+            unit.response = acknowledgement(who.submission_id, unit.value)
+            receipts.keep(tx, who, "acknowledged", unit.response)
+
+    def _in_savepoint(self, unit: Unit, now: int) -> None:
         db = self._store.db
         unit.error = unit.value = unit.response = None
         unit.replayed = False
         db.execute("SAVEPOINT unit")
-        tx = Tx(db, now, self._new_id, threads)
+        tx = Tx(db, now, self._new_id)
         who = unit.identity
         try:
             if who is not None:
@@ -218,17 +261,12 @@ class Doorway:
                     unit.replayed = True
                     db.execute("RELEASE unit")
                     return
-            unit.value = unit.decide(tx)
+            self._decide(unit, tx)
             tx.finish()
-            if who is not None:
-                unit.response = acknowledgement(who.submission_id, unit.value)
-                receipts.keep(tx, who, "acknowledged", unit.response)
         except SidekeepError as error:
             if not isinstance(error, Refusal) and not error.keeps_receipt:
                 raise
             db.execute("ROLLBACK TO unit")
-            if threads is not None:
-                threads.clear()
             unit.error = error
             if callable(error.also):
                 after = Tx(db, now, self._new_id)
@@ -250,7 +288,7 @@ class Doorway:
             self._doubtful = True
 
     def _after_commit(self) -> None:
-        if self._marked:
+        if self._marked and self._logged:
             # This commit lies over what a failed sync had left.
             self._marked = False
             unsynced.clear(self._store.places)

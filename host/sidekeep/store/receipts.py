@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import apsw
+
 from sidekeep.model.errors import InvalidCommand
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Tx
@@ -42,9 +44,21 @@ class OtherPayload(InvalidCommand):
     keeps_receipt = False
 
 
+class Standing(Exception):
+    """This command has its receipt already."""
+
+
 def keep(tx: Tx, who: Identity, status: str, response: str) -> None:
-    """Write the receipt; `status` is `acknowledged` or `rejected`."""
-    tx.run(sql.keep, (*who[:3], status, who.fingerprint, tx.now, tx.now + LIFETIME_MS, response))
+    """Write the receipt; `status` is `acknowledged` or `rejected`. Raises Standing."""
+    client_id, submission_id, command_type, fingerprint = who
+    now = tx.now
+    try:
+        tx.run(
+            sql.keep,
+            (client_id, submission_id, command_type, status, fingerprint, now, now + LIFETIME_MS, response),
+        )
+    except apsw.ConstraintError as error:
+        raise Standing from error
 
 
 def find(tx: Tx, client_id: str, submission_id: str) -> tuple[str, str] | None:

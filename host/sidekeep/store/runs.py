@@ -194,9 +194,12 @@ def make_way(tx: Tx, thread: ThreadRow) -> None:
 
     Raises RunActive.
     """
+    if thread.settled:
+        return
     if tx.one(sql.one_unsettled, (thread.k,)) is not None:
         refuse_while_active(tx, thread)
         settle_partial(tx, thread)
+    thread.settled = True
 
 
 def settle_partial(tx: Tx, thread: ThreadRow) -> None:

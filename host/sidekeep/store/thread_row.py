@@ -41,9 +41,12 @@ class ThreadRow:
     """One row of `threads`; `set` notes what changed. `leaf_id` is the UUID of the node under `leaf`.
 
     `leaf_digest` is known after an append in the same transaction, so that the next one need not look it up.
+    `dirty` is what the unit at hand changed, `held` what earlier ones did that is not written yet; both name
+    columns with the value that is in the store. `settled` is known once its runs were looked at: none is active,
+    none left a partial answer; rows are shared only by units that begin no run.
     """
 
-    __slots__ = (*COLUMNS, "dirty", "leaf_digest", "leaf_id", "touched")
+    __slots__ = (*COLUMNS, "dirty", "held", "leaf_digest", "leaf_id", "settled", "touched")
 
     id: str
     k: int
@@ -85,6 +88,8 @@ class ThreadRow:
         self.leaf_id: str | None = row[len(COLUMNS)]
         self.leaf_digest: str | None = None
         self.dirty: dict[str, Any] = {}
+        self.held: dict[str, Any] = {}
+        self.settled = False
         self.touched = False
 
     def touch(self) -> None:
@@ -108,16 +113,29 @@ class ThreadRow:
         """Only appended content moves `updatedAt`; it never goes back."""
         self.set("updated_at", max(now, self.updated_at + 1) if now <= self.updated_at else now)
 
-    def take_dirty(self) -> tuple[list[str], list[Any]]:
-        """The changed columns with their new values; afterwards nothing is dirty."""
-        names = list(self.dirty)
+    def hold(self) -> None:
+        """The end of a unit: what it changed waits to be written, and the revision has risen by one."""
+        if not (self.dirty or self.touched):
+            return
+        if self.touched or not _MEMBERS.keys().isdisjoint(self.dirty):
+            self.set("revision", self.revision + 1)
+        self.held = {**self.dirty, **self.held}
         self.dirty = {}
         self.touched = False
+
+    def take_held(self) -> tuple[list[str], list[Any]]:
+        """The columns to write with their values; afterwards there are none."""
+        names = list(self.held)
+        self.held = {}
         return names, [getattr(self, name) for name in names]
 
     def patch(self) -> dict[str, Any]:
-        """What changed, as members of ThreadMeta; null for one that was removed."""
-        return {member: self._member(member) for member in sorted({_MEMBERS[n] for n in self.dirty if n in _MEMBERS})}
+        """What is to be told of `held`, as members of ThreadMeta with the revision; null for one that was removed."""
+        members = sorted({_MEMBERS[name] for name in self.held if name in _MEMBERS})
+        patch = {member: self._member(member) for member in members}
+        if "revision" in self.held:
+            patch["revision"] = self.revision
+        return patch
 
     def meta(self) -> dict[str, Any]:
         """ThreadMeta of the protocol (first document §2.1 in camelCase, and more)."""

@@ -67,7 +67,8 @@ def append(
     """
     parent_digest = None
     parent_id = None
-    if parent is not None and parent == thread.leaf and thread.leaf_digest is not None:
+    fresh = parent is not None and parent == thread.leaf and thread.leaf_digest is not None
+    if fresh:
         parent_id, parent_digest = thread.leaf_id, thread.leaf_digest
     elif parent is not None:
         found = tx.one("SELECT id, digest FROM nodes WHERE k = ?", (parent,))
@@ -87,7 +88,8 @@ def append(
         from sidekeep.store import attachments
 
         attachments.named_by(tx, node_id, payload)
-    tx.run(sql.choose_appended, (key, first_key(thread.k) if parent is None else parent))
+    if not fresh:  # below what was appended just now nothing has been chosen
+        tx.run(sql.choose_appended, (key, first_key(thread.k) if parent is None else parent))
     thread.append_content(tx.now)
     if type == "user_message":
         preview = preview_of(payload)

@@ -96,15 +96,19 @@ class Tx:
         """Tell every process, after the commit. `kind` is an event's type, `detail` its further members."""
         self.run(sql.change, (self.now, kind, thread, id, revision, None if detail is None else dumps(detail)))
 
+    def hold(self) -> None:
+        """The end of a unit whose threads are written later, by `finish`."""
+        for row in self._threads.values():
+            if row is not None:
+                row.hold()
+
     def finish(self) -> None:
         """Write the touched threads, one UPDATE and one change each."""
+        self.hold()
         for row in self._threads.values():
-            if row is not None and (row.dirty or row.touched):
+            if row is not None and row.held:
                 patch = row.patch()
-                if patch or row.touched:
-                    row.set("revision", row.revision + 1)
-                    patch["revision"] = row.revision
-                names, values = row.take_dirty()
+                names, values = row.take_held()
                 self.run(
                     f"UPDATE threads SET {', '.join(f'{name} = ?' for name in names)} WHERE k = ?",
                     (*values, row.k),

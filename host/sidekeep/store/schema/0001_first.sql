@@ -86,7 +86,7 @@ CREATE TABLE command_receipts (
   expires_at INTEGER NOT NULL,
   response TEXT NOT NULL,
   PRIMARY KEY (submission_id, client_id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- What every other process learns of a commit. No foreign key: rows outlive what they name.
 CREATE TABLE changes (
