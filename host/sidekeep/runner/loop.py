@@ -98,7 +98,9 @@ class Runner:
 
     async def fill_index(self) -> None:
         """Until a search sees all that was committed."""
-        while (step := await self.read(search_index.prepare)) is not None:
+        while (preparing := await self.read(search_index.prepare)) is not None:
+            while (step := await self._loop.run_in_executor(self._reader.pool, preparing.go_on)) is None:
+                continue
             await self._writer.run(partial(search_index.write, step=step), lambda _tx: None)
 
     def watched(self, thread_id: str) -> bool:
