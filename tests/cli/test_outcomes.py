@@ -68,3 +68,23 @@ def test_any_text_is_printed_in_any_locale(tmp_path: Path, sidekeep: Callable) -
     assert done.status == 0
     assert f"{tmp_path}/?" in done.out
     assert sidekeep("status", "--json", state=state, **narrow).document["state"] == str(state)
+
+
+@pytest.mark.parametrize("words", ["status", "status --json", "threads", "protocol --schema"])
+def test_an_output_that_takes_nothing_is_told_of(tmp_path: Path, words: str) -> None:
+    """A full disk behind `>`: a sentence and status 1; an output that is closed is nobody's fault."""
+    import subprocess
+    import sys
+
+    program = f"{Path(sys.executable).parent / 'sidekeep'} {words}"
+    where = {**os.environ, "SIDEKEEP_STATE": str(tmp_path / "state")}
+    full = subprocess.run(f"{program} > /dev/full", shell=True, env=where, capture_output=True, text=True)
+    told = (full.returncode, full.stderr)
+    assert told == (1, "The output could not be written: No space left on device.\n")
+    closed = subprocess.run(f"{program} >&-", shell=True, env=where, capture_output=True, text=True)
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", [("threads",), ("search", "x"), ("pages", "list")])
+def test_a_limit_beyond_all_rows_is_wrong_usage(sidekeep: Callable, words: tuple[str, ...]) -> None:
+    assert sidekeep(*words, "--limit", "99999999999999999999").status == 2

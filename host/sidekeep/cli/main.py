@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from errno import EDQUOT, EIO, ENOSPC
 from io import TextIOWrapper
 
 from cyclopts import App
@@ -56,18 +57,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SidekeepError as error:
         return fail(status_of(error), error.code, error.message, as_json=as_json)
     except BrokenPipeError:
-        # Whoever read our output has enough; the interpreter must not complain about it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has enough.
+        _leave_output()
         return Status.DONE
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno in (ENOSPC, EDQUOT, EIO):
+            # Not a file that has a name: the output itself.
+            _leave_output()
+            sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
+            return Status.NOT_SO
         return fail(Status.NOT_SO, "internal", log_fault(error, _state(words)), as_json=as_json)
     return done if isinstance(done, int) else Status.DONE
 
 
+def _leave_output() -> None:
+    """What is left to write goes nowhere: the interpreter must not complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _write_any_text(as_json: bool) -> None:
     """Any text can be printed whatever the locale: what it lacks as `?`; a JSON document is always UTF-8."""
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8" if as_json else None, errors="replace")

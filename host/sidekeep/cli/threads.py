@@ -9,7 +9,7 @@ from cyclopts.validators import Number
 from sidekeep.cli.looking import exists, left_behind, looking
 from sidekeep.cli.options import Flag, Json, State, places, shown
 from sidekeep.cli.outcome import Status, emit, printable, say
-from sidekeep.model.limits import LIST_DEFAULT
+from sidekeep.model.limits import LIST_DEFAULT, SAFE_INTEGER
 from sidekeep.model.places import Places
 from sidekeep.store import threads as store_threads
 
@@ -17,7 +17,7 @@ from sidekeep.store import threads as store_threads
 def threads(
     *,
     archived: Annotated[bool, Flag] = False,
-    limit: Annotated[int, Parameter(validator=Number(gte=1))] = LIST_DEFAULT,
+    limit: Annotated[int, Parameter(validator=Number(gte=1, lte=SAFE_INTEGER))] = LIST_DEFAULT,
     state: State = None,
     json: Json = False,
 ) -> int:
