@@ -20,6 +20,7 @@ from sidekeep.turns import finish, steps
 from sidekeep.turns.claim import claim
 from sidekeep.turns.held import Held, rows_of
 from sidekeep.turns.progress import Call
+from sidekeep.turns.tools.descriptor import Outcome
 from support.hostclient import HostClient
 from support.runners import log_of, shown, until
 from support.stores import Store, text
@@ -297,6 +298,41 @@ def test_an_act_whose_result_nobody_knows_waits_for_the_user(
     assert result["payload"]["ok"] is ok
     assert words in result["payload"]["contentForLlm"][0]["text"]
     assert host.refused("run.resolveUncertain", **members)["code"] == "conflict"
+
+
+@pytest.mark.parametrize("at", ["executing_tool", "streaming_model"])
+def test_what_is_on_disk_is_no_partial_text(store: Store, at: str) -> None:
+    """Killed between a commit in the middle of a turn and the line that tells of it: the message is there once, as
+    the whole that it is."""
+    host, thread, ack = submitted(store)
+    message, call = "00000000-0000-4000-8000-0000000000aa", Call(ACT, "no_such_tool", "{}")
+    with dying(store) as runner:
+        held = runner.claims(ack["runId"])
+        runner.says(held, *said(message, "I look"))
+        words = finish.Said(text="I look", model="extract", connection_id="extract", items=[message])
+
+        def called(tx: Tx) -> None:
+            run, row = rows_of(tx, held)
+            steps.called(tx, row, run, "called", words, [call], node_id=message)
+
+        def answered(tx: Tx) -> None:
+            run, row = rows_of(tx, held)
+            steps.acted(tx, row, run, "acted", [(ACT, Outcome(True, "Seen."))])
+
+        runner.write(called)
+        if at == "streaming_model":
+            runner.write(answered)
+            runner.moves(held, at)
+    if at == "streaming_model":
+        host.event("run.recovery_required")
+        (entry,) = host.query("thread.subscribe", threadId=thread)["recoverable"]
+        assert "partialText" not in entry
+        host.ack("run.resume", threadId=thread, runId=ack["runId"])
+    assert host.event("turn.complete", runId=ack["runId"])["stopReason"] == "end"
+    nodes = host.query("thread.subscribe", threadId=thread)["nodes"]
+    kinds = ["user_message", "assistant_message", "tool_call", "tool_result", "assistant_message"]
+    assert [node["type"] for node in nodes] == kinds
+    assert next(words for who, words in shown({"nodes": nodes}) if who == "assistant") == "I look"
 
 
 def test_a_run_that_ended_is_left_alone(store: Store) -> None:

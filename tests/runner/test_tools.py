@@ -338,3 +338,27 @@ def test_sites_that_are_never_captured_and_rules_made_meanwhile(desk: Desk, far:
     assert len(desk.host.seen("browser.request")) == 1
     call.end()
     assert desk.ended(ack) == "end"
+
+
+def test_work_handed_over_and_a_wait_that_the_user_ends(desk: Desk, far: Steered) -> None:
+    """What the user says reaches the model; a wait may be ended early; too long a wait is refused at once."""
+    ack = desk.ask("Help")
+    far.call().use(("hand_over", {"task": "Sign in"}), ("wait_until", {"seconds": 3600}))
+    cards = {}
+    for _ in range(2):
+        card = desk.host.event("interaction.request")
+        cards[card["request"]["kind"]] = card
+    assert cards["wait_until"]["deadlineAt"] == cards["wait_until"]["request"]["until"]
+    assert "deadlineAt" not in cards["hand_over"]
+    done = {"done": True, "note": "As ada."}
+    desk.host.ack("interaction.response", interactionId=cards["hand_over"]["interactionId"], response=done)
+    early = {"continue": True}
+    desk.host.ack("interaction.response", interactionId=cards["wait_until"]["interactionId"], response=early)
+    call = far.call()
+    assert told(call) == ["The user says it is done. As ada.", "The user ended the wait early."]
+    call.use(("wait_until", {"at": "2999-01-01T00:00:00Z"}), ("wait_until", {"at": "2999-01-01T00:00:00"}))
+    call = far.call()
+    assert "24 hours at most" in told(call)[2]
+    assert "needs its zone" in told(call)[3]
+    call.end()
+    assert desk.ended(ack) == "end"
