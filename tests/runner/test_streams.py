@@ -7,6 +7,7 @@ import pytest
 from runner.conftest import Talk
 from support.runners import shown, until
 from support.steered import MODEL, Steered
+from support.stores import text
 
 
 def test_an_answer_of_an_endpoint_is_kept_with_its_figures(talk: Talk, far: Steered) -> None:
@@ -112,6 +113,25 @@ def test_queued_messages_are_answered_in_their_order(talk: Talk, far: Steered) -
     lengths = [len(event["queue"]) for event in talk.host.seen("queue.updated")]
     assert lengths[-1] == 0
     assert max(lengths) == 2
+
+
+def test_eight_wait_behind_an_answer_and_no_ninth(talk: Talk, far: Steered) -> None:
+    """Also while the first is being answered, whatever the way in; what is taken back makes room."""
+    talk.submit("0")
+    far.call()
+    waiting = [talk.submit(str(number))["runId"] for number in range(1, 9)]
+    for op in ("turn.submit", "turn.enqueue"):
+        refusal = talk.host.refused(op, threadId=talk.thread, input=text("9"), overrides=far.overrides)
+        assert (refusal["code"], refusal["retryable"]) == ("queue_full", True)
+    assert [entry["runId"] for entry in talk.snapshot()["queue"]] == waiting  # type: ignore[attr-defined]
+    talk.host.ack("queue.update", threadId=talk.thread, runId=waiting[1], input=text("two"))
+    talk.host.ack("queue.remove", threadId=talk.thread, runId=waiting[0])
+    added = talk.host.ack("turn.enqueue", threadId=talk.thread, input=text("9"), overrides=far.overrides)["runId"]
+    queue = talk.snapshot()["queue"]
+    assert [entry["runId"] for entry in queue] == [*waiting[1:], added]  # type: ignore[attr-defined]
+    assert queue[0]["input"] == text("two")  # type: ignore[index]
+    talk.host.ack("turn.interrupt", threadId=talk.thread)
+    assert far.call().said[-1] == ("user", "two")
 
 
 def test_a_stop_lets_the_queue_go_on(talk: Talk, far: Steered) -> None:

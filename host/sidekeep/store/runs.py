@@ -151,9 +151,9 @@ def admit(
     overrides: object = None,
     browser_context: object = None,
 ) -> RunRow:
-    """Queue a run. Raises QueueFull at the ninth that waits."""
-    waiting = [run for run in open_of_thread(tx, thread.k) if run.state == "queued"]
-    if len(waiting) > QUEUE_LIMIT:
+    """Queue a run. Raises QueueFull at the ninth that waits; one whose message is written waits no more."""
+    waiting = [run for run in open_of_thread(tx, thread.k) if run.state == "queued" and run.user_node is None]
+    if len(waiting) >= QUEUE_LIMIT:
         raise QueueFull(f"{QUEUE_LIMIT} messages wait in this conversation already.")
     run_id, turn_id = tx.new_id(), tx.new_id()
     tx.run(
