@@ -10,8 +10,8 @@ from support.toolruns import sweep
 
 def test_no_act_is_lost_or_done_twice(running_store: Store, far: Steered) -> None:
     """Some deaths, in each size of the suite: no command lost, no tool acts twice, no run stuck."""
-    killed = sweep(running_store, far, 6, seed=11)
-    assert sum(killed.values()) >= 4
+    killed = sweep(running_store, far, 3, seed=11)
+    assert sum(killed.values()) >= 2
 
 
 @pytest.mark.long

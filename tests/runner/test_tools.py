@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from runner.conftest import Talk
+from sidekeep.model.places import Places
+from sidekeep.store.doorway import Doorway
+from sidekeep.store.opener import open_store
 from support.hostclient import HostClient
 from support.runners import kill_runner, until
 from support.steered import Call, Steered
@@ -362,3 +365,70 @@ def test_work_handed_over_and_a_wait_that_the_user_ends(desk: Desk, far: Steered
     assert "needs its zone" in told(call)[3]
     call.end()
     assert desk.ended(ack) == "end"
+
+
+def hasten(desk: Desk, table: str) -> None:
+    """The deadline of what waits comes in a fifth of a second, and everybody looks again."""
+    opened = open_store(Places(str(desk.store.state)))
+    try:
+        Doorway(opened).run(lambda tx: tx.run(f"UPDATE {table} SET deadline_at = ?", (tx.now + 200,)))
+    finally:
+        opened.close()
+    desk.host.ack("memory.set", key="bell", value="rung")
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_deadline_that_passes_declines_also_while_no_runner_lives(desk: Desk, far: Steered, dies: bool) -> None:
+    """Nobody decided: not done, told to the model and to every panel, and a late decision is refused."""
+    ack = desk.ask("Remember", policy="always")
+    far.call().use(("memory_write", {"key": "tea", "value": "green"}))
+    asked = desk.host.event("approval.request")
+    if dies:
+        kill_runner(desk.store.state)
+    hasten(desk, "approvals")
+    resolved = desk.host.event("approval.resolved", approvalId=asked["approvalId"])
+    assert (resolved["decision"]["kind"], resolved["by"]) == ("decline", "deadline")
+    call = far.call()
+    assert told(call) == ["Nobody decided in time, so it was not done."]
+    late = desk.host.refused("approval.response", approvalId=asked["approvalId"], decision={"kind": "accept"})
+    assert late["code"] == "conflict"
+    call.end()
+    assert desk.ended(ack) == "end"
+    assert [memory["key"] for memory in desk.host.query("memory.list")["memories"]] == ["bell"]
+
+
+def test_a_browser_that_does_not_answer(desk: Desk, far: Steered) -> None:
+    """The tool fails at the deadline, the turn goes on, and what comes later is refused."""
+    ack = desk.ask("Look")
+    far.call().use(("list_tabs", {}))
+    request = desk.host.event("browser.request")
+    hasten(desk, "browser_requests")
+    call = far.call()
+    assert told(call) == ["The browser is not open, or its panel does not answer."]
+    late = {"requestId": request["requestId"], "ok": True, "result": {"tabs": []}}
+    assert desk.host.refused("browser.response", **late)["code"] == "conflict"
+    call.end()
+    assert desk.ended(ack) == "end"
+
+
+def test_what_is_allowed_for_the_session_answers_the_cards_beside_it(desk: Desk, far: Steered) -> None:
+    """Two alike are one decision; what is sensitive in itself is asked on its own."""
+    ack = desk.ask("Remember", policy="always")
+    values = {"a": "1", "b": "2", "c": "4111 1111 1111 1111"}
+    far.call().use(*(("memory_write", {"key": key, "value": value}) for key, value in values.items()))
+    cards = {}
+    for _ in values:
+        card = desk.host.event("approval.request")
+        cards[json.loads(card["request"]["params"])["key"]] = card
+    assert {key: card["request"]["reason"] for key, card in cards.items()} == {
+        "a": "policy", "b": "policy", "c": "sensitive_payload",
+    }  # fmt: skip
+    first = cards["a"]["approvalId"]
+    desk.host.ack("approval.response", approvalId=first, decision={"kind": "acceptForSession"})
+    desk.host.event("approval.resolved", approvalId=cards["b"]["approvalId"])
+    (left,) = desk.snapshot()["approvals"]  # type: ignore[misc]
+    assert left["approvalId"] == cards["c"]["approvalId"]
+    desk.host.ack("approval.response", approvalId=left["approvalId"], decision={"kind": "decline"})
+    far.call().end()
+    assert desk.ended(ack) == "end"
+    assert [memory["key"] for memory in desk.host.query("memory.list")["memories"]] == ["a", "b"]

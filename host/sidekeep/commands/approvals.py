@@ -21,7 +21,7 @@ def respond(tx: Tx, op: ApprovalResponse, ctx: Context) -> dict[str, Any]:
     if not approvals.decide(tx, row.id, approval, decision, ctx.client_id):
         _refuse_another(approval, decision)
         return {}
-    _follow(tx, row, approval, decision["kind"])
+    _follow(tx, row, approval, decision["kind"], ctx.client_id)
     ctx.work = True
     return {}
 
@@ -33,7 +33,7 @@ def _refuse_another(approval: Approval, decision: dict[str, Any]) -> None:
         raise Conflict("This was decided before.", current={"decision": approval.decided, "by": approval.decided_by})
 
 
-def _follow(tx: Tx, row: ThreadRow, approval: Approval, kind: str) -> None:
+def _follow(tx: Tx, row: ThreadRow, approval: Approval, kind: str, by: str) -> None:
     """What the decision means beyond the one act."""
     asked = approval.asked
     tool, origin = str(asked.get("tool", "")), str(asked.get("origin") or "*")
@@ -41,6 +41,16 @@ def _follow(tx: Tx, row: ThreadRow, approval: Approval, kind: str) -> None:
         grants.give(tx, row.k, tool, origin)
     elif kind == "acceptForSite":
         rules.save(tx, tool, origin, "allow")
+    if kind in ("acceptForSession", "acceptForSite"):
+        for other in approvals.beside(tx, approval):
+            # Asked for the same reason: that was answered. What is sensitive in itself is still asked.
+            if _alike(other.asked, asked):
+                approvals.decide(tx, row.id, other, {"kind": "accept"}, by)
     elif kind == "cancel":
         tx.run("UPDATE runs SET interrupt_requested = 1, updated_at = ? WHERE k = ?", (tx.now, approval.run))
         tx.change("run.interrupt", row.id)
+
+
+def _alike(other: dict[str, Any], asked: dict[str, Any]) -> bool:
+    same = all(other.get(member) == asked.get(member) for member in ("tool", "origin"))
+    return same and other.get("reason") in ("policy", "sensitive_site")

@@ -71,6 +71,14 @@ def of_run(tx: Tx, run: RunRow) -> list[Approval]:
     return [Approval._make(row) for row in tx.all(f"{sql.columns} WHERE run = ? ORDER BY k", (run.k,))]
 
 
+def beside(tx: Tx, approval: Approval) -> list[Approval]:
+    """The others of the same run that still wait."""
+    rows = tx.all(
+        f"{sql.columns} WHERE run = ? AND status = 'pending' AND k <> ? ORDER BY k", (approval.run, approval.k)
+    )
+    return [Approval._make(row) for row in rows]
+
+
 def decide(tx: Tx, thread_id: str, approval: Approval, decision: dict[str, Any], by: str) -> bool:
     """Keep a decision; False when it is not pending any more, or its time is over."""
     tx.run(sql.decide, (tx.now, by, dumps(decision), approval.k, tx.now))
