@@ -1,5 +1,5 @@
 // Small things of the wire, made as the host makes them.
-import type { Op, RecoverableRun, ThreadMeta, ThreadNode, ThreadSnapshot, UserInput } from '../../src/protocol';
+import type { Attachment, Op, Page, RecoverableRun, ThreadMeta, ThreadNode, ThreadSnapshot, UserInput } from '../../src/protocol';
 import type { Entry } from '../../src/outbox/entry';
 import type { PanelEvent } from '../../src/panel/state/events';
 import { initialState, type PanelState } from '../../src/panel/state/model';
@@ -49,6 +49,17 @@ export function snapshot(nodes: readonly ThreadNode[], changes: Partial<ThreadSn
     thread: meta({ leafId: nodes.at(-1)?.id ?? null }), nodes: [...nodes], before: null, siblings: {}, activeTurn: null,
     approvals: [], interactions: [], queue: [], recoverable: [], ...changes,
   };
+}
+
+export function attachment(attachmentId: string, changes: Partial<Attachment> = {}): Attachment {
+  return {
+    id: attachmentId, threadId: THREAD, createdAt: 1_000, kind: 'image', mime: 'image/png', size: 1_536, sha256: 'ab'.repeat(32), trust: 'trusted',
+    provenance: 'user', pinned: false, meta: { title: `${attachmentId}.png` }, ...changes,
+  };
+}
+
+export function keptPage(pageId: string, changes: Partial<Page> = {}): Page {
+  return { id: pageId, url: 'https://a.example/pools', title: 'Pools', capturedAt: 1_000, digest: '00', parts: [], text: '# Pools\n\nWater.', ...changes };
 }
 
 export const RUN = 'run-1';

@@ -26,6 +26,9 @@ export class PanelInPage {
   private constructor(
     readonly store: typeof import('../../src/panel/store'),
     readonly session: typeof import('../../src/panel/effects/session'),
+    readonly files: typeof import('../../src/panel/effects/files'),
+    readonly attachments: typeof import('../../src/panel/effects/attachments'),
+    readonly pages: typeof import('../../src/panel/effects/pages'),
   ) {
     this.port = ports.at(-1) as FarPort;
   }
@@ -38,12 +41,15 @@ export class PanelInPage {
     }
     document.body.innerHTML = '<div id="app"></div>';
     vi.resetModules();
-    const [store, session, live, drafts, actions, { App }] = await Promise.all([
+    const [store, session, live, drafts, actions, files, attachments, pages, { App }] = await Promise.all([
       import('../../src/panel/store'),
       import('../../src/panel/effects/session'),
       import('../../src/panel/effects/live'),
       import('../../src/panel/effects/drafts'),
       import('../../src/panel/effects/actions'),
+      import('../../src/panel/effects/files'),
+      import('../../src/panel/effects/attachments'),
+      import('../../src/panel/effects/pages'),
       import('../../src/panel/views/App'),
     ]);
     await (await import('../../src/panel/views/later')).loadLater();
@@ -55,7 +61,7 @@ export class PanelInPage {
     drafts.keepPlace();
     actions.sendWhenThere();
     await act(() => render(<App />, document.getElementById('app') as HTMLElement));
-    const panel = new PanelInPage(store, session);
+    const panel = new PanelInPage(store, session, files, attachments, pages);
     await panel.say({ kind: 'welcome', clientId: 'profile', storeId: null });
     return panel;
   }

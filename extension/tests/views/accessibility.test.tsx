@@ -2,8 +2,8 @@
 // C1: keyboard and screen reader: axe finds nothing on any view, and menus, dialogs and lists work by keys.
 import axe from 'axe-core';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { answer, id, meta, notice, path, recoverable, snapshot, THREAD, user } from '../support/make';
-import { click, doing, every, one, PanelInPage, press } from '../support/panel';
+import { answer, attachment, id, keptPage, meta, notice, path, recoverable, snapshot, THREAD, user } from '../support/make';
+import { click, doing, every, one, PanelInPage, press, type } from '../support/panel';
 
 let panel: PanelInPage;
 beforeEach(async () => {
@@ -87,6 +87,38 @@ const VIEWS: readonly (readonly [string, () => Promise<void>])[] = [
   ['a question before something is deleted for good', async () => {
     await panel.serve([meta({ deletedAt: 1 })]);
     await doing(panel, () => panel.store.dispatch({ type: 'dialog', dialog: { kind: 'purge', threadId: THREAD } }));
+  }],
+  ['files in a message and in a draft', async () => {
+    await panel.serve([meta()]);
+    await panel.show(snapshot([user(1, null, 'Q', { payload: { attachmentIds: ['one', 'two', 'three'] } })]));
+    await panel.answer('attachment.list', {
+      attachments: [attachment('one'), attachment('two', { mime: 'text/plain', kind: 'file' }), attachment('three', { evicted: true })], cursor: null,
+    });
+    await doing(panel, () => panel.files.takeUp(THREAD, [attachment('four', { kind: 'file' })]));
+  }],
+  ['an attachment that is open', async () => {
+    await panel.serve([meta()]);
+    await doing(panel, () => panel.attachments.learn(attachment('one')));
+    await doing(panel, () => panel.store.dispatch({ type: 'dialog', dialog: { kind: 'attachment', attachmentId: 'one' } }));
+  }],
+  ['a search with hits and all filters', async () => {
+    await panel.serve([meta()]);
+    await doing(panel, () => panel.store.dispatch({ type: 'page.shown', page: 'search' }));
+    await click(panel, one('search-filters'));
+    await type(panel, one('search-field'), 'tide');
+    await press(panel, one('search-field'), 'Enter');
+    await panel.answer('thread.search', { hits: [{ threadId: THREAD, nodeId: id(1), title: 'Sea', snippet: 'the \ue000tide\ue001', ts: 1, rank: 1 }, { pageId: 'p', title: 'Page', snippet: 'x', ts: 1, rank: 2 }], cursor: 'c' });
+  }],
+  ['the kept pages', async () => {
+    await panel.serve();
+    await doing(panel, () => panel.store.dispatch({ type: 'page.shown', page: 'pages' }));
+    await panel.answer('page.list', { pages: [keptPage('p', { cut: { reason: 'long', keptBytes: 1 } })], cursor: null });
+  }],
+  ['a kept page that is read', async () => {
+    await panel.serve();
+    await doing(panel, () => panel.pages.openPage('p'));
+    await panel.answer('page.get', { page: keptPage('p', { parts: ['one', 'two'] }) });
+    await panel.answer('attachment.list', { attachments: [attachment('one'), attachment('two', { kind: 'page_snapshot', mime: 'multipart/related' })], cursor: null });
   }],
   ['a toast with undo', async () => {
     await panel.serve([meta()]);

@@ -21,29 +21,35 @@ export function learn(...found: readonly Attachment[]): void {
   known.value = new Map([...known.peek(), ...found.map((each) => [each.id, each] as const)]);
 }
 
-const asking = new Map<string, Promise<void>>();
+/** By chat: the ids that somebody shows and nobody knows yet. */
+const wanted = new Map<string, Set<string>>();
 
 /** Reads about these, unless it is known; `threadId` is where they are named. */
 export function need(threadId: string, ids: readonly string[]): void {
   const missing = ids.filter((id) => !known.peek().has(id));
-  if (missing.length === 0 || !can('attachment.list') || asking.has(threadId)) return;
-  const work = readAbout(threadId, ids)
+  if (missing.length === 0 || !can('attachment.list')) return;
+  const open = wanted.get(threadId);
+  if (open) {
+    for (const id of missing) open.add(id);
+    return;
+  }
+  wanted.set(threadId, new Set(missing));
+  void readAbout(threadId)
     .catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
     })
-    .finally(() => asking.delete(threadId));
-  asking.set(threadId, work);
+    .finally(() => wanted.delete(threadId));
 }
 
-async function readAbout(threadId: string, ids: readonly string[]): Promise<void> {
-  let cursor: string | null | undefined;
-  const lacks = (): readonly string[] => ids.filter((id) => !known.peek().has(id));
-  while (cursor !== null && lacks().length > 0) {
+/** One walk for all messages of a chat, also those that come into sight meanwhile. */
+async function readAbout(threadId: string): Promise<void> {
+  const lacks = (): string[] => [...(wanted.get(threadId) ?? [])].filter((id) => !known.peek().has(id));
+  for (let cursor: string | null | undefined; cursor !== null && lacks().length > 0; ) {
     const { data } = await ask('attachment.list', { threadId, limit: LIST, ...(cursor === undefined ? {} : { cursor }) });
     learn(...data.attachments);
     cursor = data.cursor;
   }
-  for (const id of lacks()) await lookAt(id);
+  for (let [id] = lacks(); id !== undefined; [id] = lacks()) await lookAt(id);
 }
 
 const LISTS = 5;

@@ -153,21 +153,21 @@ function Hit({ hit }: { hit: SearchHit }): JSX.Element {
     <button type="button" class="hit" data-testid={TESTID.searchHit} data-kind={kind} data-node-id={hit.nodeId} data-page-id={hit.pageId} data-thread-id={hit.threadId} onClick={() => openHit(hit)}>
       <span class="hit-head">
         <Icon name={kind === 'page' ? 'page' : 'chat'} size={15} />
-        <span class="chip-name">{hit.title || t('newChat')}</span>
+        <span class="chip-name">{kind === 'title' ? <Marked text={hit.snippet || hit.title} /> : hit.title || t('newChat')}</span>
         <time class="hit-when" dateTime={new Date(hit.ts).toISOString()}>
           {shortDate(hit.ts)}
         </time>
       </span>
-      {kind !== 'title' && <Snippet text={hit.snippet} />}
+      {kind !== 'title' && (
+        <span class="snippet" dir="auto">
+          <Marked text={hit.snippet} />
+        </span>
+      )}
       {kind === 'title' && <span class="sr-only">{t('searchTitles')}</span>}
     </button>
   );
 }
 
-function Snippet({ text }: { text: string }): JSX.Element {
-  return (
-    <span class="snippet" dir="auto">
-      {marked(text).map((piece, at) => (piece.hit ? <mark key={at}>{piece.text}</mark> : piece.text))}
-    </span>
-  );
+function Marked({ text }: { text: string }): JSX.Element {
+  return <>{marked(text).map((piece, at) => (piece.hit ? <mark key={at}>{piece.text}</mark> : piece.text))}</>;
 }
