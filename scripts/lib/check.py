@@ -32,10 +32,10 @@ class Part:
 
 
 def parts(*, full: bool) -> list[Part]:
-    """Every check, the quick ones first. Tests of time and of the browser run one at a time, after the others."""
+    """Every check, the quick ones first."""
     long = "" if full else " and not long"
-    crowd = ["-n", CORES, "--dist", "worksteal", "-m", f"not browser and not alone{long}"]
-    single = ["-p", "no:xdist", "-m", f"(browser or alone){long}"]
+    crowd = ["-n", CORES, "--dist", "worksteal", "-m", f"not browser{long}"]
+    browsers = ["-n", CORES, "--dist", "worksteal", "-m", f"browser{long}"]
     return [
         Part("ruff", [program("ruff"), "check", "."], r"passed|Found \d+"),
         Part("ruff format", [program("ruff"), "format", "--check", "."], r"file"),
@@ -46,7 +46,7 @@ def parts(*, full: bool) -> list[Part]:
         Part("tsc", ["npm", "run", "--silent", "typecheck"], r"error TS", EXTENSION, quiet_success="no errors"),
         Part("vitest", ["npm", "run", "--silent", "test"], r"^\s*(Test Files|Tests)\s", EXTENSION),
         Part("pytest", [str(PYTHON), "-m", "pytest", *crowd], PYTEST),
-        Part("pytest, one at a time", [str(PYTHON), "-m", "pytest", *single], PYTEST),
+        Part("pytest in the browser", [str(PYTHON), "-m", "pytest", *browsers], PYTEST),
     ]
 
 
