@@ -58,6 +58,21 @@ def test_settings(desk: Desk, page_address: str) -> None:
     assert both(panel) == []
 
 
+def test_what_can_be_captured(desk: Desk, page_address: str) -> None:
+    """More to attach, the tabs behind an `@`, and the choice of what to keep of a page."""
+    panel = desk.panel(page_address)
+    panels.part(panel, "composer").press_sequentially("@")
+    expect(panels.part(panel, "tab-option").first).to_be_visible()
+    assert both(panel) == []
+    panel.keyboard.press("Escape")
+    expect(panels.part(panel, "tab-picker")).to_have_count(0)
+    panels.part(panel, "attach-menu").click()
+    assert both(panel) == []
+    panels.part(panel, "attach-keep").click()
+    expect(panels.part(panel, "dialog")).to_be_visible()
+    assert both(panel) == []
+
+
 @pytest.mark.parametrize("registered", [False])
 def test_without_a_host(desk: Desk, page_address: str, registered: bool) -> None:
     """The screen that a person meets first when something is wrong."""
