@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 // D3, C4: the search asks as the filters say and shows what was found; kept pages are listed, narrowed, read and deleted.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { id, keptPage, meta, path, snapshot, THREAD, user } from '../support/make';
+import { attachment, id, keptPage, meta, path, snapshot, THREAD, user } from '../support/make';
 import { click, doing, every, one, PanelInPage, press, type } from '../support/panel';
-import { opened } from '../support/browser';
+import { opened, words } from '../support/browser';
 
 let panel: PanelInPage;
 beforeEach(async () => {
@@ -140,6 +140,18 @@ describe('kept pages', () => {
     expect(opened).toEqual(['https://a.example/pools']);
     panel.pages.openOriginal('javascript:alert(1)');
     expect(opened).toHaveLength(1);
+  });
+
+  test('what was cut is said in the panel’s language; the copy can be had as a file', async () => {
+    await list(keptPage('p'));
+    await click(panel, one('page-item').querySelector('button.open') as HTMLElement);
+    await panel.answer('page.get', { page: keptPage('p', { parts: ['one'], cut: { reason: 'the full copy is too large; something else', keptBytes: 1 } }) });
+    await panel.answer('attachment.list', { attachments: [attachment('one', { kind: 'page_snapshot', mime: 'multipart/related' })], cursor: null });
+    expect(one('reader').querySelector('.cut')?.textContent).toBe(`Kept in part: ${words('en')['cutCopyLarge']?.message}; something else`);
+    expect(every('reader-form').map((each) => each.dataset['form'])).toEqual(['text', 'copy']);
+    await click(panel, one('open-menu'));
+    const entries = [...document.querySelectorAll<HTMLElement>('[role=menuitem]')].map((each) => each.textContent?.trim());
+    expect(entries).toEqual(['Open in a tab', 'Open the original', 'Download the copy', 'Pin its parts', 'Delete page']);
   });
 
   test('one that is gone says so, and one is deleted only after a question', async () => {

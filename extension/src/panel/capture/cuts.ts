@@ -40,6 +40,12 @@ const SHOWN: Readonly<Record<Cut, MessageKey>> = {
 export const recorded = (cuts: readonly Cut[]): string => cuts.map((cut) => RECORDED[cut]).join('; ');
 export const shown = (cuts: readonly Cut[]): string => cuts.map((cut) => t(SHOWN[cut])).join('; ');
 
+/** What a record says, for the screen; words that are none of ours stand as they are. */
+export function inWords(reason: string): string {
+  const known = new Map(Object.entries(RECORDED).map(([cut, words]) => [words, t(SHOWN[cut as Cut])]));
+  return reason.split('; ').map((words) => known.get(words) ?? words).join('; ');
+}
+
 /** Why a picture ended, or is not there. */
 export function pictureCut(why: Unreadable): Cut {
   if (why === 'not_in_front') return 'picture_tab';

@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Attachment, Page } from '../../protocol';
-import { bytesOf } from '../effects/attachments';
+import { inWords } from '../capture/cuts';
+import { bytesOf, download, fileName } from '../effects/attachments';
 import { canOpen, openInTab, openOriginal, pinPage, reading, readPage, textPart } from '../effects/pages';
 import { type MessageKey, t } from '../i18n';
 import { binaryOf, parseMhtml } from '../reader/mhtml';
@@ -50,6 +51,12 @@ export function Reader(): JSX.Element {
 function Tools({ page, parts }: { page: Page; parts: readonly Attachment[] }): JSX.Element {
   const pinned = parts.length > 0 && parts.every((part) => part.pinned);
   const items = itemsOf(page);
+  const original = parts.find(({ kind, mime }) => kind === 'page_snapshot' || mime === 'application/pdf');
+  if (original) {
+    const ending = original.mime === 'application/pdf' ? 'pdf' : 'mhtml';
+    const name = fileName(page.title).replace(new RegExp(`\\.${ending}$`, 'i'), '');
+    items.splice(-1, 0, { icon: 'download', label: t('downloadCopy'), run: () => void download(original.id, `${name}.${ending}`) });
+  }
   if (parts.length > 0 && can('attachment.pin')) {
     items.splice(-1, 0, { icon: 'pin', label: t(pinned ? 'unpinPage' : 'pinPage'), run: () => void pinPage(parts, !pinned) });
   }
@@ -79,7 +86,7 @@ function Kept({ page, parts }: { page: Page; parts: readonly Attachment[] }): JS
     <>
       <div class="reader-about">
         <p class="hint">{[siteOf(page.url), t('keptOn', dateAndTime(page.capturedAt))].filter(Boolean).join(' · ')}</p>
-        {page.cut && <p class="hint cut">{t('pageCutWhy', page.cut.reason)}</p>}
+        {page.cut && <p class="hint cut">{t('pageCutWhy', inWords(page.cut.reason))}</p>}
         {offered.length > 1 && (
           <div class="shelves" role="group" aria-label={t('formsOfPage')}>
             {offered.map((each) => (
