@@ -1,0 +1,1 @@
+"""Conversations as Git repositories: written after the store, readable without it."""
