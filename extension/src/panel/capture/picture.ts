@@ -20,6 +20,8 @@ export interface Picture {
 const TALLEST = 24_000;
 const LARGEST_AREA = 64_000_000;
 const MILLISECONDS_AT_MOST = 45_000;
+/** Pages scroll by parts of pixels too. */
+const HALF_A_PIXEL = 0.5;
 
 interface Piece { readonly image: ImageBitmap; readonly top: number }
 
@@ -39,7 +41,7 @@ export async function wholePicture(tab: Tab, signal?: AbortSignal, onPiece?: (pa
   let scale = 1;
   let cut: Cut | undefined;
   try {
-    while (bottom < strips.fullHeight - 1) {
+    while (bottom < strips.fullHeight) {
       signal?.throwIfAborted();
       if (pieces.length > 0 && bottom + strips.height > tallest(strips, scale)) cut = 'picture_long';
       else if (Date.now() - began > MILLISECONDS_AT_MOST) cut = 'picture_slow';
@@ -51,13 +53,13 @@ export async function wholePicture(tab: Tab, signal?: AbortSignal, onPiece?: (pa
       // At the end of the page it scrolls less than was asked: only what is new is taken.
       const skip = bottom - at.y;
       const height = Math.min(at.height - skip, strips.fullHeight - bottom);
-      if (height <= 0 || skip < 0) break;
+      if (height < HALF_A_PIXEL || skip < 0) break;
       pieces.push({ image: await crop(image, at, skip, height, scale), top: bottom * scale });
       image.close();
       bottom += height;
       onPiece?.(bottom / strips.fullHeight);
       // A list without an end is taken as far as it was when we began.
-      if (bottom >= strips.fullHeight - 1 && at.fullHeight > strips.fullHeight + at.height) cut = 'picture_grew';
+      if (bottom >= strips.fullHeight && at.fullHeight > strips.fullHeight + at.height) cut = 'picture_grew';
     }
   } catch (error) {
     if (pieces.length === 0 || !(error instanceof CannotRead)) throw error;
