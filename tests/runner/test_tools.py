@@ -228,3 +228,34 @@ def test_signed_thinking_goes_back_with_the_call_that_it_led_to(running_store: S
     (result,) = answer["content"]
     assert (call["name"], result["type"], result["tool_use_id"]) == ("memory_read", "tool_result", call["id"])
     assert result["content"][0]["text"] == "There is no such memory."
+
+
+def test_what_a_tool_read_gives_way_like_an_attached_page(desk: Desk, far: Steered) -> None:
+    """A window that is too small for both: the older page is left out. One that is too small for the newest: that is
+    shortened, between whole marks."""
+    overrides = {"model": {"connectionId": "steered", "modelId": "small"}, "permissionPolicy": "auto"}
+    page = {"url": TAB["url"], "title": "A story", "text": "Bees dance on combs. " * 1_000}
+    calls = []
+    for words, window in (("first", 11_500), ("second", 11_500), ("third", 8_000)):
+        model = {"id": "small", "capabilities": {"toolUse": True, "maxContext": window}}
+        desk.host.ack("connection.save", connection={**far.with_tools, "models": [model], "modelIds": ["small"]})
+        ack = desk.host.ack(
+            "turn.submit", threadId=desk.thread, input=text(words), overrides=overrides, browserContext=TAB
+        )
+        far.call().use(("read_page", {}))
+        browser(desk.host, page)
+        calls.append(far.call())
+        calls[-1].say("Read.")
+        calls[-1].end()
+        assert desk.ended(ack) == "end"
+    first, second = told(calls[1])
+    assert "was left out to make room" in first
+    assert "A story" in first
+    assert "Bees" not in first
+    assert second.count("Bees") == 1_000
+    newest = told(calls[2])[-1]
+    mark = newest[1:22]
+    assert newest.startswith(f"<{mark} ")
+    assert "the rest was left out to make room" in newest
+    assert f"\n</{mark}>" in newest
+    assert 0 < newest.count("Bees") < 1_000

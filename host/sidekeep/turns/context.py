@@ -14,7 +14,7 @@ from sidekeep.providers.base import Block, Message, TextBlock, ToolCall
 from sidekeep.store.path import PathNode, path_to
 from sidekeep.store.tx import Tx
 from sidekeep.turns.attachments import AttachmentReader
-from sidekeep.turns.fences import Nonce, fenced, fresh_nonce
+from sidekeep.turns.fences import Nonce, fenced, fresh_nonce, in_fences
 
 NO_RESULT = "The call was cut off; there is no result."
 
@@ -87,6 +87,11 @@ def session_context(tx: Tx, leaf: int | None, *, vision: bool = False, nonce: No
     """The context at a leaf (a node's key); empty for None. Reads the store, changes nothing."""
     path = path_to(tx, leaf) if leaf is not None else []
     return _Derivation(AttachmentReader(tx, vision, nonce), nonce).derive(path)
+
+
+def _piece(block: Block) -> Block:
+    """What a tool read of a page gives way like an attached page when room is wanted."""
+    return (in_fences(block.text) or block) if isinstance(block, TextBlock) else block
 
 
 class _Derivation:
@@ -185,7 +190,7 @@ class _Derivation:
         images = [b.attachment_id for b in result.content_for_llm if isinstance(b, _Image)]
         if images:
             self._attachments.learn(images)
-        content = self._blocks(result.content_for_llm)
+        content = [_piece(block) for block in self._blocks(result.content_for_llm)]
         self._results[result.item_id] = Message("tool", content, tool_call_id=result.item_id, failed=not result.ok)
 
     def _pair(self) -> None:

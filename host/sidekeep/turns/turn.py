@@ -20,7 +20,7 @@ from sidekeep.providers.base import ModelRequest, Provider, ToolSpec
 from sidekeep.store import connections, runs, steers
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
-from sidekeep.store.tx import Tx
+from sidekeep.store.tx import Tx, dumps
 from sidekeep.turns import finish, steps
 from sidekeep.turns.budget import is_spent, tokens_of
 from sidekeep.turns.claim import ask
@@ -35,7 +35,7 @@ from sidekeep.turns.stream import Answer, Live
 from sidekeep.turns.tooling import Tooling
 
 # A provider that does not let go of a cancelled call does not hold up the user's stop.
-LET_GO_SECONDS = 0.1
+LET_GO_SECONDS = 0.02
 _RETRY_SECONDS = (0.05, 0.5, 1.0, 2.0, 5.0)
 #: Kinds that make the conversation fit their model themselves, with its own tokenizer.
 FIT_THEMSELVES = frozenset(("local", "extract"))
@@ -208,7 +208,8 @@ class Turn:
         window, room = capabilities.get("maxContext"), self._room
         if window and environment["providerBinding"]["kind"] not in FIT_THEMSELVES:
             most = environment["modelParameters"].get("maxTokens")
-            budget = budget_for(int(window), most, environment["systemPrompt"])
+            told = environment["systemPrompt"] + dumps(environment["toolCatalog"])
+            budget = budget_for(int(window), most, told)
             room = budget if room is None else min(room, budget)
         cut = fit(context, room).note() if room is not None else None
         if cut:
