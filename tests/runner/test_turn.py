@@ -1,5 +1,6 @@
 """A whole turn through real processes: what every port hears, in which order, and what is kept."""
 
+import time
 from typing import Any
 
 import pytest
@@ -209,3 +210,20 @@ def test_the_local_model_answers_in_the_same_way(running_store: Store) -> None:
     assert host.query("thread.subscribe", threadId=thread)["thread"]["stats"]["totalTokens"] == (
         usage["inputTokens"] + usage["outputTokens"]
     )
+
+
+@pytest.mark.model
+def test_the_local_model_is_stopped_at_once(running_store: Store) -> None:
+    """While it still loads or reads, and while it writes; the next turn is answered by the same worker."""
+    host = running_store.open()
+    thread = followed(host)
+    for moment in ("toolProgress", "text"):
+        ack = host.ack("turn.submit", threadId=thread, input=ASKED)
+        host.event("item.delta", where=lambda e, moment=moment: moment in e["delta"], turnId=ack["turnId"], timeout=120)
+        begun = time.monotonic()
+        host.ack("turn.interrupt", threadId=thread)
+        end = host.event("turn.complete", runId=ack["runId"])
+        assert time.monotonic() - begun < 0.2
+        assert end["stopReason"] == "interrupted"
+    ack = host.ack("turn.submit", threadId=thread, input=ASKED, overrides={"params": {"maxTokens": 4}})
+    assert host.event("turn.complete", runId=ack["runId"], timeout=120)["stopReason"] in ("end", "max_tokens")
