@@ -1,6 +1,7 @@
 """What a user is asked in the middle of a run: decisions, answers, deadlines, and what survives which death."""
 
 import json
+import signal
 
 import pytest
 
@@ -64,13 +65,16 @@ def test_declined_with_a_note_cancelled_and_denied_by_a_rule(desk: Desk, far: St
     assert desk.ended(ack) == "end"
 
 
-def test_questions_and_times_survive_the_runner_and_are_claimed_once(desk: Desk, far: Steered) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_questions_and_times_survive_the_runner_and_are_claimed_once(
+    desk: Desk, far: Steered, number: signal.Signals
+) -> None:
     """Asked, killed, asked still; the first answer stands; a wait ends by itself."""
     ack = desk.ask("Ask me")
     far.call().use(("ask_user", {"question": "Which?", "options": ["a", "b"]}), ("wait_until", {"seconds": 1}))
     asked = desk.host.event("interaction.request", where=lambda e: e["request"]["kind"] == "ask_user")
     assert asked["request"] == {"kind": "ask_user", "question": "Which?", "options": ["a", "b"]}
-    kill_runner(desk.store.state)
+    kill_runner(desk.store.state, number)
     until(lambda: any(e["by"] == "deadline" for e in desk.host.seen("interaction.resolved")), "end of the wait")
     assert [i["interactionId"] for i in desk.snapshot()["interactions"]] == [asked["interactionId"]]  # type: ignore[attr-defined]
     members = {"interactionId": asked["interactionId"]}
