@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from e2e.desk import Desk, answer, expect_whole
+from e2e.seeded import conversation, host
 from lib import panel as panels
 from lib.checkout import EXTENSION
 
@@ -78,4 +79,32 @@ def test_without_a_host(desk: Desk, page_address: str, registered: bool) -> None
     """The screen that a person meets first when something is wrong."""
     panel = desk.browser(page_address).open_panel()
     expect(panels.part(panel, "host-status")).to_have_attribute("data-code", "not_found", timeout=15_000)
+    assert both(panel) == []
+
+
+def test_search_and_kept_pages(desk: Desk, page_address: str) -> None:
+    """Hits with marks, all filters open; the list of kept pages, one that is read, and the question before it goes."""
+    with host(desk.state) as client:
+        conversation(client, "A long talk", 6)
+        about = {"url": "https://tides.example/", "title": "Tide pools", "capturedAt": 1_700_000_000_000}
+        cut = {"reason": "the full copy is too large", "keptBytes": 20}
+        client.ack("page.capture", **about, parts=[], text="# Tide pools\n\nThe question of `C++`.", cut=cut)
+    panel = desk.panel(page_address)
+    panels.part(panel, "composer").press("Control+k")
+    panels.part(panel, "search-filters").click()
+    panels.part(panel, "search-field").fill("question")
+    expect(panels.part(panel, "search-hit")).to_have_count(4)
+    panels.part(panel, "search-hit").first.hover()
+    assert both(panel) == []
+    panel.keyboard.press("Escape")
+    panels.part(panel, "open-menu").click()
+    panels.part(panel, "menu-pages").click()
+    expect(panels.part(panel, "page-item")).to_have_count(1)
+    assert both(panel) == []
+    panels.part(panel, "page-item").locator("button.open").click()
+    expect(panels.part(panel, "reader-text").get_by_role("heading")).to_be_visible()
+    assert both(panel) == []
+    panels.part(panel, "open-menu").click()
+    panel.get_by_role("menuitem", name="Delete page").click()
+    expect(panels.part(panel, "dialog")).to_be_visible()
     assert both(panel) == []
