@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from runner.conftest import Desk, told
 from support.runners import lives, lock_is_free, processes_of, runner_command, runner_of, until
+from support.steered import Steered
 from support.stores import Store, text
 
 EXTRACT = {"model": {"connectionId": "extract", "modelId": "extract"}}
@@ -63,6 +65,29 @@ def test_it_finishes_what_waits_before_it_leaves(store: Store) -> None:
     host = store.open()
     assert [host.query("run.get", runId=run)["run"]["state"] for run in runs] == ["completed"] * 3
     assert lock_is_free(store.state)
+
+
+def test_a_question_keeps_no_runner_and_a_time_does(running_store: Store, far: Steered) -> None:
+    """Nobody is there to answer: the runner goes and the question waits. A time comes also without anybody."""
+    with by_hand(running_store, "--idle-seconds", "0.2") as runner:
+        until(lambda: runner_of(running_store.state) == runner.pid, "runner")
+        desk = Desk(running_store, far)
+        ack = desk.ask("Wait")
+        far.call().use(("wait_until", {"seconds": 2}))
+        desk.host.event("interaction.request")
+        desk.host.close()
+        far.call().use(("ask_user", {"question": "Which?"}))
+        assert runner.wait(10) == 0
+        runner.communicate()
+    assert lock_is_free(running_store.state)
+    desk.host = running_store.open(subscribe=desk.thread)
+    (asked,) = desk.host.event("thread.snapshot")["interactions"]
+    response = {"answer": "a"}
+    desk.host.ack("interaction.response", interactionId=asked["interactionId"], response=response)
+    call = far.call()
+    assert told(call) == ["The time has come.", "The user answers: a"]
+    call.end()
+    assert desk.ended(ack) == "end"
 
 
 def test_no_work_is_lost_to_a_runner_that_is_about_to_leave(running_store: Store) -> None:

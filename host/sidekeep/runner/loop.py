@@ -103,6 +103,10 @@ class Runner:
                 continue
             await self._writer.run(partial(search_index.write, step=step), lambda _tx: None)
 
+    def rests(self) -> None:
+        """A turn waits for a person or a time: perhaps nothing keeps this runner any more."""
+        self._wake.set()
+
     def watched(self, thread_id: str) -> bool:
         return self._hosts.watched(thread_id)
 

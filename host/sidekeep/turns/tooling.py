@@ -43,6 +43,8 @@ class Desk(Protocol):
 
     async def fill_index(self) -> None: ...
 
+    def rests(self) -> None: ...
+
 
 class Tooling:
     """The calls of one attempt. `resting` while it waits for a person or a time, `due` when that ends by itself."""
@@ -53,7 +55,7 @@ class Tooling:
         self._live = live
         self._shown: set[str] = set()
         self._swept = False
-        self.resting = False
+        self.resting = self._told = False
         self.due: int | None = None
 
     async def settle(self) -> str | None:
@@ -208,7 +210,7 @@ class Tooling:
     # --- waits ---
 
     async def _rest(self, look: Callable[[Tx], Look]) -> str | None:
-        self.resting = True
+        self.resting, self._told = True, False
         try:
             return await self._wait(look)
         finally:
@@ -225,6 +227,10 @@ class Tooling:
                 return self._desk.asked.result()
             if self.resting:
                 self.due = found.due
+                if not self._told:
+                    # Whoever runs this may leave now, or must not before the time that is due.
+                    self._told = True
+                    self._desk.rests()
             news: asyncio.Future[Any] = asyncio.ensure_future(self._desk.news.wait())
             seconds = None if found.due is None else max(0.0, (found.due - now_ms()) / 1000) + 0.001
             try:

@@ -63,6 +63,8 @@ class Work(Protocol):
 
     async def fill_index(self) -> None: ...
 
+    def rests(self) -> None: ...
+
     def watched(self, thread_id: str) -> bool: ...
 
 
@@ -344,6 +346,10 @@ class Turn:
     async def fill_index(self) -> None:
         """So that a search sees everything."""
         await self._work.fill_index()
+
+    def rests(self) -> None:
+        """From now on it waits for a person or a time."""
+        self._work.rests()
 
     async def persist(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any:
         """Written in the end, also when the disk is full for a while: the text is nowhere else.
