@@ -27,6 +27,8 @@ beforeEach(async () => {
   tabs = TABS;
   read = (tabId) => page(TABS.find(({ id }) => id === tabId)?.url ?? '');
   Object.assign(chrome, {
+    // Not there without its permission.
+    pageCapture: undefined,
     permissions: {
       contains: async () => false,
       request: async (wanted: chrome.permissions.Permissions) => {
@@ -190,6 +192,32 @@ describe('keeping a page', () => {
     });
     await panel.ack('page.capture', { pageId: 'p', digest: 'd' });
     await vi.waitFor(() => expect(words('toast')).toBe('“Page” is kept, but not all of it: the browser could not save a full copy.'));
+  });
+
+  test('sends the full copy as a part of it, and a stop on the way leaves nothing', async () => {
+    // jsdom's blobs do not give their bytes.
+    Blob.prototype.arrayBuffer = function arrayBuffer(this: Blob) {
+      return new Promise((resolve) => {
+        const reader = new FileReader();
+        reader.onload = () => resolve(Buffer.from(reader.result as ArrayBuffer) as unknown as ArrayBuffer);
+        reader.readAsArrayBuffer(this);
+      });
+    };
+    Object.assign(chrome, { pageCapture: { saveAsMHTML: async () => new Blob(['From: <Saved by Blink>']) } });
+    await doing(panel, () => panel.store.dispatch({ type: 'dialog', dialog: { kind: 'keep', tabId: null } }));
+    await click(panel, one('confirm'));
+    await blocking([], () => panel.all('attachment.begin').length === 1);
+    expect(panel.sent('attachment.begin')).toMatchObject({
+      kind: 'page_snapshot', mime: 'multipart/related', size: 22, provenance: 'page', trust: 'untrusted', meta: { url: 'https://tides.example/', title: 'Page' },
+    });
+    await panel.ack('attachment.begin', { attachmentId: 'a', chunkBytes: 1_000, have: false });
+    await vi.waitFor(() => expect(panel.all('attachment.chunk')).toHaveLength(1), { timeout: 5_000 });
+    expect(await faults()).toEqual([]);
+    await click(panel, one('keeping').querySelector('button') as HTMLElement);
+    await panel.ack('attachment.chunk', { received: 1 });
+    await vi.waitFor(() => expect(panel.sent('attachment.abort')).toMatchObject({ attachmentId: 'a' }), { timeout: 5_000 });
+    await vi.waitFor(() => expect(every('keeping')).toEqual([]));
+    expect([panel.all('attachment.commit'), panel.all('page.capture'), words('toast')]).toEqual([[], [], '']);
   });
 
   test('of a blocked site sends nothing', async () => {
