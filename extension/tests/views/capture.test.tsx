@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALL, click, doing, every, one, PanelInPage, press, type } from '../support/panel';
 
 /** Each asks many times whether a site is blocked, and a busy machine takes its time for each. */
-vi.setConfig({ testTimeout: 20_000 });
+vi.setConfig({ testTimeout: 20_000, hookTimeout: 30_000 });
 
 const CAPABLE = [...ALL, 'attachment.begin', 'page.capture'];
 const TABS = [
@@ -235,6 +235,7 @@ describe('the list of sites', () => {
     expect(await faults()).toEqual([]);
     await type(panel, one('blocked-sites'), 'https://www.bank.example/x\n*.bank.example a.example');
     await click(panel, one('save-blocked-sites'));
+    await vi.waitFor(() => expect(panel.sent('settings.set')).toBeDefined());
     expect(panel.sent('settings.set')).toMatchObject({ patch: { 'capture.blocked_sites': ['bank.example', 'a.example'] } });
   });
 });
