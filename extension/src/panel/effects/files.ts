@@ -3,7 +3,6 @@ import { signal } from '@preact/signals';
 import { newId } from '../../ids';
 import type { Attachment } from '../../protocol';
 import { cutText } from '../../text';
-import { threads } from '../store';
 import { learn } from './attachments';
 import { begun } from './begun';
 import { command, Refusal } from './session';
@@ -160,6 +159,3 @@ export function comeBack(gone: readonly DraftFile[]): void {
 export function dropTakenUp(threadId: string): void {
   files.value = files.peek().filter((each) => each.threadId !== threadId || !each.kept);
 }
-
-/** A chat that is not in the trash takes files. */
-export const takesFiles = (threadId: string): boolean => threads.peek()[threadId]?.deletedAt === undefined;
