@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from e2e.desk import Desk, wait_until
 from e2e.seeded import conversation, host, quick_answers, said
+from e2e.test_panel_worker import stop_worker
 from lib import panel as panels
 from support.hostclient import HostClient
 from support.uploading import upload
@@ -78,13 +79,14 @@ def kept(client: HostClient) -> dict[str, tuple[int, str]]:
 
 
 def test_files_that_are_chosen_and_dropped_go_with_the_message(desk: Desk, page_address: str, picture: Path) -> None:
-    """Item 1, 7: bytes arrive whole though the host dies on the way; the picture is shown, the file comes back."""
+    """Item 1, 7: bytes arrive whole though host and worker die; the picture is shown, the file comes back."""
     ask_quickly(desk)
     panel = desk.panel(page_address)
     size = 32 * MIB
     large = panel.evaluate(CHOOSE, [picture.name, base64.b64encode(picture.read_bytes()).decode(), size])
     wait_until(panel, lambda: 0 < sent_of(panel, "tides.bin") < 1, "bytes on their way", 30)
     desk.kill(desk.host())
+    stop_worker(panel)
     panel.evaluate(DROP)
     panels.ask(panel, "What is in these?")
     message = panel.locator('[data-testid="message"][data-role="user"][data-state="saved"]')
