@@ -164,7 +164,9 @@ def _put(content: bytearray, change: Change, sector=None) -> None:  # type: igno
 def _left_of(older: Change, newer: Change) -> list[Change]:
     """What a newer change leaves of an older one: a page is written as it stands, with both of them in it."""
     if older.data is None:
-        return [older]
+        # The file's length as it was then: a later one takes its place.
+        later = newer.data is None or newer.offset + len(newer.data) > older.offset
+        return [] if later else [older]
     first, last = older.offset, older.offset + len(older.data)
     begin = newer.offset
     end = last if newer.data is None else begin + len(newer.data)
