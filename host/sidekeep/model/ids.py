@@ -7,6 +7,8 @@ from os import urandom
 from sidekeep.model.clock import now_ms
 
 _TAIL_BITS = 74
+_STEP_BYTES = 4
+_STEPS = 64  # of entropy asked for at once: each asking is a call of the system
 _DASHES = "----"
 _NO_HEX = dict.fromkeys(map(ord, "0123456789abcdef"))
 
@@ -25,6 +27,13 @@ class IdSource:
         self._lock = allocate_lock()
         self._ms = 0
         self._tail = 0
+        self._steps = b""
+
+    def _step(self) -> int:
+        if not self._steps:
+            self._steps = self._entropy(_STEP_BYTES * _STEPS)
+        step, self._steps = self._steps[:_STEP_BYTES], self._steps[_STEP_BYTES:]
+        return 1 + int.from_bytes(step, "big")
 
     def _seed(self) -> int:
         # One bit stays free so that the steps of a millisecond do not run over.
@@ -37,7 +46,7 @@ class IdSource:
             if ms > self._ms:
                 self._ms, self._tail = ms, self._seed()
             else:
-                self._tail += 1 + int.from_bytes(self._entropy(4), "big")
+                self._tail += self._step()
                 if self._tail >> _TAIL_BITS:
                     self._ms, self._tail = self._ms + 1, self._seed()
             ms, tail = self._ms, self._tail

@@ -104,7 +104,8 @@ def append(
 def preview_of(payload: dict[str, Any]) -> str:
     """The first 80 characters of a message's text, line breaks as spaces."""
     text = " ".join(block["text"] for block in payload.get("content", ()) if block.get("type") == "text")
-    return " ".join(text.split())[:PREVIEW_CHARS]
+    # So many words are more than that many characters: the rest of a long text is not looked at.
+    return " ".join(text.split(None, PREVIEW_CHARS)[:PREVIEW_CHARS])[:PREVIEW_CHARS]
 
 
 def set_active_head(tx: Tx, thread: ThreadRow, key: int | None) -> str | None:
