@@ -2,10 +2,12 @@
 
 import json
 import signal
+from datetime import UTC, datetime
 
 import pytest
 
 from runner.conftest import Desk, browser, told
+from sidekeep.model.clock import now_ms
 from sidekeep.model.places import Places
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import open_store
@@ -127,7 +129,8 @@ def test_sites_that_are_never_captured_and_rules_made_meanwhile(desk: Desk, far:
 
 
 def test_work_handed_over_and_a_wait_that_the_user_ends(desk: Desk, far: Steered) -> None:
-    """What the user says reaches the model; a wait may be ended early; too long a wait is refused at once."""
+    """What the user says reaches the model; a wait may be ended early, lasts until the time it
+    names, and is refused at once when it is too long."""
     ack = desk.ask("Help")
     far.call().use(("hand_over", {"task": "Sign in"}), ("wait_until", {"seconds": 3600}))
     cards = {}
@@ -146,6 +149,14 @@ def test_work_handed_over_and_a_wait_that_the_user_ends(desk: Desk, far: Steered
     call = far.call()
     assert "24 hours at most" in told(call)[2]
     assert "needs its zone" in told(call)[3]
+    soon = datetime.fromtimestamp(now_ms() // 1000 + 3600, UTC)
+    call.use(("wait_until", {"at": soon.isoformat(), "reason": "the news"}))
+    card = desk.host.event("interaction.request")
+    assert card["deadlineAt"] == soon.timestamp() * 1000
+    assert card["request"] == {"kind": "wait_until", "until": card["deadlineAt"], "reason": "the news"}
+    desk.host.ack("interaction.response", interactionId=card["interactionId"], response=early)
+    call = far.call()
+    assert told(call)[4] == "The user ended the wait early."
     call.end()
     assert desk.ended(ack) == "end"
 

@@ -96,6 +96,8 @@ def read(mine: Held, call: Call) -> Ready:
 
 def judged(tx: Tx, mine: Held, run: RunRow, progress: Progress, ready: Ready, approval: Approval | None) -> Verdict:
     """The verdict as things are now, with what the user decided on this call. Raises BadArguments."""
+    if isinstance(ready.tool, InteractionTool):
+        ready.tool.request(ready.args, tx.now)  # what cannot be asked is said at once
     verdict = gatekeeper.verdict(tx, run.thread, _case(mine, run, progress, ready))
     if verdict.kind == DENY or approval is None:
         return verdict
@@ -107,8 +109,6 @@ def judged(tx: Tx, mine: Held, run: RunRow, progress: Progress, ready: Ready, ap
 
 def _case(mine: Held, run: RunRow, progress: Progress, ready: Ready) -> Case:
     acting = progress.acting(mine.thread_id, run, ready.call.item_id)
-    if isinstance(ready.tool, InteractionTool):
-        ready.tool.request(ready.args, 0)  # what cannot be asked is said at once
     url = browser.address_of(acting, ready.args) if isinstance(ready.tool, BrowserTool) else ""
     tab = browser.tab_of(acting, ready.args) if url else None
     policy = str(mine.environment["permissionPolicy"])
