@@ -85,6 +85,24 @@ def test_a_cursor_that_points_nowhere_goes_to_the_newest_message(store: Store, d
     _goes_on(host, thread, other)
 
 
+@pytest.mark.parametrize("damage", [leaf_missing, leaf_null, leaf_elsewhere])
+@pytest.mark.parametrize("way", ["node.append", "turn.submit"])
+def test_a_write_mends_a_cursor_that_points_nowhere(store: Store, damage: Damage, way: str) -> None:
+    """Nobody has read the conversation yet: what is said goes behind its newest message, and a notice says why."""
+    host, thread, nodes, other = _damaged(store, damage)
+    if way == "node.append":
+        host.ack(way, threadId=thread, nodeType="user_message", payload=text("And on."))
+        host.ack(way, threadId=thread, nodeType="user_message", payload=text("And on again."))
+    else:
+        host.ack(way, threadId=thread, input=text("And on."))
+    shown = host.query("thread.subscribe", threadId=thread)["nodes"]
+    assert [node["id"] for node in shown[:12]] == nodes
+    assert "damaged" in shown[12]["payload"]["text"]
+    assert _texts(shown)[12:] == (["And on.", "And on again."] if way == "node.append" else ["And on."])
+    assert len(_notices(shown)) == 1
+    assert not _notices(_shown(host, other)["nodes"])
+
+
 def test_a_cursor_on_a_cycle_goes_to_the_newest_whole_branch(store: Store) -> None:
     def cycle(db: apsw.Connection, thread: str, nodes: list[str]) -> None:
         db.execute("UPDATE nodes SET parent = (SELECT leaf FROM threads WHERE id = ?) WHERE id = ?", (thread, nodes[6]))

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context, given
 from sidekeep.model.ops import NodeAppend, NodeDelete, NodeRestore
-from sidekeep.store import runs, threads, titles, tree
+from sidekeep.store import damage, runs, threads, titles, tree
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 
@@ -14,7 +14,7 @@ def append(tx: Tx, op: NodeAppend, ctx: Context) -> dict[str, Any]:
     if op.node_type != "system_notice":
         runs.make_way(tx, row)
     parent_id = given(op.parent_id)
-    parent = row.leaf if parent_id is None else tree.find(tx, row, parent_id).k
+    parent = damage.head(tx, row) if parent_id is None else tree.find(tx, row, parent_id).k
     # A notice beside a running answer must not take the place that the answer will grow from.
     move = op.node_type != "system_notice" or not runs.is_active(tx, row.k)
     node = tree.append(tx, row, parent, op.node_type, ctx.plain["payload"], move=move)

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.ops import TurnSubmit
-from sidekeep.store import runs, threads, titles, tree
+from sidekeep.store import damage, runs, threads, titles, tree
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 
@@ -18,7 +18,7 @@ def submit(tx: Tx, op: TurnSubmit, ctx: Context) -> dict[str, Any]:
         run = admit(tx, row, ctx, turn_input)
         tx.change("queue.updated", row.id)
         return {"runId": run.id, "turnId": run.turn_id, "queued": True}
-    node = append_user_message(tx, row, row.leaf, turn_input)
+    node = append_user_message(tx, row, damage.head(tx, row), turn_input)
     run = admit(tx, row, ctx, turn_input, user_node=node.k)
     return {"runId": run.id, "turnId": run.turn_id, "userNodeId": node.id}
 

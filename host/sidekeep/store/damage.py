@@ -64,6 +64,23 @@ def check_cursor(tx: Tx, thread: ThreadRow) -> None:
         raise BrokenPath(thread.id, None, 0, leaf)
 
 
+def head(tx: Tx, thread: ThreadRow) -> int | None:
+    """The node that what is said next hangs under: the cursor, mended first where it is damaged.
+
+    While an answer is written nothing is mended, and it is the newest node whose way to a root is whole.
+    """
+    leaf = thread.leaf
+    empty = leaf is None and thread.next_seq == 1
+    if empty or (leaf is not None and leaf >> 32 == thread.k and thread.leaf_id is not None):
+        return leaf
+    try:
+        check_cursor(tx, thread)
+    except BrokenPath as broken:
+        mend(tx, broken)
+        return newest_whole(tx, thread) if runs.is_active(tx, thread.k) else thread.leaf
+    return leaf
+
+
 def mend(tx: Tx, broken: BrokenPath) -> None:
     """Make a thread open at the newest path that reaches a root, and say so in it; nothing while an answer is written.
 

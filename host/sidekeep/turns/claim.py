@@ -10,7 +10,7 @@ from sidekeep.model import environment
 from sidekeep.model.canonical import canonical
 from sidekeep.model.environment import binding_of
 from sidekeep.model.errors import Refusal
-from sidekeep.store import connections, grants, runs, steers, titles, tree
+from sidekeep.store import connections, damage, grants, runs, steers, titles, tree
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
@@ -153,7 +153,7 @@ def _write_user_node(tx: Tx, thread: ThreadRow, run: RunRow) -> None:
     """The message of a turn that waited in the queue is written when it starts."""
     payload = normal_input(run.input)
     titles.name_by_first_line(thread, payload)
-    node = tree.append(tx, thread, thread.leaf, "user_message", payload)
+    node = tree.append(tx, thread, damage.head(tx, thread), "user_message", payload)
     run.user_node = run.last_node = node.k
     tx.run("UPDATE runs SET user_node = ?, last_node = ? WHERE k = ?", (node.k, node.k, run.k))
 
