@@ -20,11 +20,6 @@ class Removal:
     staying: list[Written] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing of the installation remains."""
-        return not self.staying
-
 
 def make_removal(machine: Machine, folder: Path, names: Iterable[str] = ()) -> Removal:
     """Works out what to take away: all of it, or the registrations that serve only these browsers.

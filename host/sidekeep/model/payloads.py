@@ -5,9 +5,8 @@ Everything here is checked where it enters: unknown members are refused by name.
 
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from sidekeep.model.errors import InvalidCommand
 from sidekeep.model.limits import NAME_CHARACTERS
 
 UUID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
@@ -175,17 +174,8 @@ BY_TYPE: dict[str, type[Strict]] = {
     "turn_context": TurnContext,
     "system_notice": SystemNotice,
 }
-APPENDABLE = ("user_message", "assistant_message", "system_notice")
 HIDDEN = ("turn_context", "interaction_response")
 """Node types that branches and siblings are read without (tombstones are hidden too)."""
-
-
-def check_payload(node_type: str, payload: object) -> Any:
-    """The payload as the struct of its node type; InvalidCommand names the member that is wrong."""
-    try:
-        return convert(payload, BY_TYPE[node_type])
-    except ValidationError as fault:
-        raise InvalidCommand(under("payload", str(fault))) from None
 
 
 def under(member: str, message: str) -> str:

@@ -30,11 +30,6 @@ class ModelChoice(Struct, rename="camel", frozen=True):
     model_id: str
 
 
-def available_kinds() -> list[str]:
-    """Kinds that can answer now: `local` only when it is installed."""
-    return [kind for kind in PROTOCOLS if kind != LOCAL or local_installed()]
-
-
 def default_model() -> ModelChoice:
     """The model of a store without `models.default`: the local one if installed, else the extract."""
     return ModelChoice(LOCAL, LOCAL_MODEL) if local_installed() else ModelChoice(EXTRACT, EXTRACT_MODEL)

@@ -69,12 +69,6 @@ def page_text(tx: Tx, key: int, title: str, url: str, text: str | None, selectio
     return "\n".join(piece for piece in (title, text, selection, url) if piece)
 
 
-def is_behind(tx: Tx) -> bool:
-    """Has anything been committed that is not indexed?"""
-    since, newest = tx.one(sql.position) or (0, 0)
-    return bool(newest > since)
-
-
 def prepare(tx: Tx) -> "Preparing | None":
     """The beginning of the next step, or None when all is indexed."""
     since, newest = tx.one(sql.position) or (0, 0)

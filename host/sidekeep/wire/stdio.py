@@ -88,14 +88,6 @@ class FrameReader:
             return MessageTooLarge(f"a message of {size} bytes, where {self._limit} are taken")
         return self._take(size)
 
-    def holds_frame(self) -> bool:
-        """Whether the next `read` will not block, as far as bytes in hand can tell."""
-        start = self._at + _HEADER
-        if len(self._buffer) < start:
-            return False
-        size = int.from_bytes(self._buffer[self._at : start], sys.byteorder)
-        return size <= self._limit and len(self._buffer) >= start + size
-
     def _take(self, count: int) -> bytes | None:
         start, end = self._at, self._at + count
         if len(self._buffer) >= end:

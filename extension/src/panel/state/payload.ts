@@ -57,10 +57,6 @@ export function stopReasonOf(node: ThreadNode): string {
   return text(members(node)['stopReason']);
 }
 
-export function noticeCodeOf(node: ThreadNode): string {
-  return text(members(node)['code']);
-}
-
 export interface ToolUse { readonly name: string; readonly params: string; readonly ok?: boolean }
 
 export function toolOf(node: ThreadNode): ToolUse {
