@@ -2,7 +2,7 @@
 
 In this order, the first that says something counts:
 1. a rule `deny`, and the sites that are never captured;
-2. a sensitive payload to a place that this conversation has not sent anything to (asked, whatever the policy);
+2. a sensitive payload to a place that this turn has not acted on before (asked, whatever the policy);
 3. the most specific rule, `ask` before `allow` where two are equally specific;
 4. what the user allowed for this conversation;
 5. a sensitive site (asked, whatever the policy);
