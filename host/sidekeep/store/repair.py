@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from sidekeep.model.errors import SidekeepError
-from sidekeep.store import repair_nodes, repair_rows
+from sidekeep.store import repair_nodes, repair_rows, repair_schema
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import Store
 from sidekeep.store.repair_copy import copy_as_it_is, free_name, refuse_without_room
@@ -24,6 +24,8 @@ Mend = Callable[[Tx, Finding], object]
 
 #: In this order: what others need to be read at all, then conversations from the first node on, then the rest.
 MENDS: dict[str, Mend] = {
+    "schema_lost": repair_schema.lost,
+    "schema_changed": repair_schema.changed,
     "index_damaged": repair_rows.index_damaged,
     "text_damaged": repair_rows.text_damaged,
     "receipt_damaged": repair_rows.receipt_damaged,
