@@ -113,9 +113,15 @@ def test_a_damaged_row_is_the_default_again(store: Store, value: str) -> None:
     assert found["policy.default"] == "untrusted"
     assert found["attachments.limit_bytes"] == host.query("storage.status")["attachmentsLimit"] == 200 * 1024 * 1024
     assert all(type(found[key]) is type(whole[key]) for key in whole)
-    host.ack("page.capture", url="https://example.org/", title="t", capturedAt=1, parts=[])
+    assert found["capture.blocked_sites"] == ["*"]  # what forbids something forbids everything
+    page = {"url": "https://example.org/", "title": "t", "capturedAt": 1, "parts": []}
+    refusal = host.refused("page.capture", **page)
+    assert refusal["code"] == "needs_permission"
+    assert "Set it anew" in refusal["message"]
     thread = host.ack("thread.create")["threadId"]
     host.ack("turn.submit", threadId=thread, input=text("Go on."))
+    host.ack("settings.set", patch={"capture.blocked_sites": ["bank.example"]})
+    host.ack("page.capture", **page)
     assert not host.seen("error")
 
 

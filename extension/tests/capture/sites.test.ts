@@ -26,6 +26,7 @@ describe('a site on the list', () => {
     ['https://bank.example.evil.example/', ['bank.example'], null],
     ['https://anything.example/', ['', '  ', '*.'], null],
     ['about:blank', ['bank.example'], null],
+    ['https://any.example/a', ['*'], '*'],
   ])('%s under %j: %s', (url, list, site) => expect(blockedBy(url, list)).toBe(site));
 
   test('is named by what a person types', () => {

@@ -18,10 +18,14 @@ def capture(tx: Tx, op: PageCapture, ctx: Context) -> dict[str, Any]:
 
 
 def _refuse_blocked(tx: Tx, site: str) -> None:
-    for text in settings.get(tx, "capture.blocked_sites"):
-        blocked = pages.site_named(text)
-        if blocked and (site == blocked or site.endswith(f".{blocked}")):
-            raise NeedsPermission(f"{site} is on your list of sites that are never captured.")
+    blocked = [pages.site_named(text) for text in settings.get(tx, "capture.blocked_sites")]
+    if "*" in blocked:
+        raise NeedsPermission(
+            "Every site is on your list of sites that are never captured: so it is also when the list was damaged on "
+            "the disk. Set it anew in the settings."
+        )
+    if pages.is_blocked(site, blocked):
+        raise NeedsPermission(f"{site} is on your list of sites that are never captured.")
 
 
 def listing(tx: Tx, op: PageList, _ctx: Context) -> dict[str, Any]:

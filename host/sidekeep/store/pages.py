@@ -3,7 +3,7 @@
 import base64
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -36,6 +36,11 @@ def site_of(url: str) -> str:
 def site_named(text: str) -> str:
     """A site as a person names it, by its name or by an address on it."""
     return site_of(text if "://" in text else f"x://{text.removeprefix('*.')}")
+
+
+def is_blocked(site: str, blocked: Iterable[str]) -> bool:
+    """Whether a site is one of those that `site_named` gave, or below one; `*` is every site."""
+    return any(name == "*" or site == name or site.endswith(f".{name}") for name in blocked if name)
 
 
 def capture(tx: Tx, thread: int | None, members: dict[str, Any]) -> tuple[str, str]:

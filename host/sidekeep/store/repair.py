@@ -28,6 +28,7 @@ MENDS: dict[str, Mend] = {
     "schema_changed": repair_schema.changed,
     "index_damaged": repair_rows.index_damaged,
     "text_damaged": repair_rows.text_damaged,
+    "setting_damaged": repair_rows.setting_damaged,
     "receipt_damaged": repair_rows.receipt_damaged,
     "counter": repair_rows.counter,
     "store_id": repair_rows.store_id,

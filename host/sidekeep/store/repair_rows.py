@@ -8,7 +8,7 @@ from typing import Any
 
 from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.ids import is_uuid
-from sidekeep.store import attachments, blobs, runs, search_index, tree, verify_search
+from sidekeep.store import attachments, blobs, runs, search_index, settings, tree, verify_search
 from sidekeep.store.tx import Tx, dumps
 from sidekeep.store.verify_findings import Finding
 from sidekeep.store.verify_texts import DROP, JSON_COLUMNS
@@ -240,6 +240,9 @@ def search_left_over(tx: Tx, _finding: Finding) -> bool:
 
 def text_damaged(tx: Tx, finding: Finding) -> None:
     table, name, key = finding.more
+    if table == "settings" and key[0].decode("utf-8", "replace") in settings.KEYS:
+        settings.put_instead(tx, key[0].decode())
+        return
     keys = tx.all("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", (table,))
     at = " AND ".join(
         f'"{column}" = ?' if isinstance(part, int) else f'CAST("{column}" AS BLOB) = ?'
@@ -253,6 +256,10 @@ def text_damaged(tx: Tx, finding: Finding) -> None:
         (raw,) = tx.one(f'SELECT CAST("{name}" AS BLOB) FROM "{table}" WHERE {at}', key) or (b"",)
         instead = bytes(raw).decode("utf-8", "replace")
     tx.run(f'UPDATE "{table}" SET "{name}" = ? WHERE {at}', (instead, *key))
+
+
+def setting_damaged(tx: Tx, finding: Finding) -> None:
+    settings.put_instead(tx, finding.id or "")
 
 
 def reference(tx: Tx, finding: Finding) -> None:

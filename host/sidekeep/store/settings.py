@@ -48,7 +48,7 @@ KEYS: dict[str, tuple[Check, str, Any]] = {
     "policy.default": (_one_of("always", "untrusted", "auto"), "always, untrusted or auto", "untrusted"),
     "instructions.global": (_short_text, "a text of at most 100,000 characters", ""),
     "attachments.limit_bytes": (_whole(1024 * 1024, 2**40), "bytes, at least 1 MiB", 200 * 1024 * 1024),
-    "capture.blocked_sites": (_texts, "a list of site names", []),
+    "capture.blocked_sites": (_texts, "a list of site names, * for every site", []),
     "retention.archived_days": (_whole(0, 36_500), "days, 0 for never", 0),
     "retention.trash_days": (_whole(1, 36_500), "days, at least 1", 30),
     "backup.keep_daily": (_whole(0, 1000), "how many daily backups to keep", 0),
@@ -60,6 +60,11 @@ KEYS: dict[str, tuple[Check, str, Any]] = {
 }
 
 
+UNREADABLE = "cannot be read"
+#: What stands for a damaged value where the default would let through what was forbidden: every site.
+CLOSED: dict[str, Any] = {"capture.blocked_sites": ["*"]}
+
+
 def get(tx: Tx, key: str) -> Any:
     """The value of one setting, or its default."""
     row = tx.one("SELECT CAST(value AS BLOB) FROM settings WHERE key = ?", (key,))
@@ -67,13 +72,26 @@ def get(tx: Tx, key: str) -> Any:
 
 
 def _kept(key: str, value: bytes) -> Any:
-    """A value as its row holds it; the default where the row is damaged, or written by who knew other values."""
-    check, _takes, default = KEYS[key]
+    """A value as its row holds it; where that is damaged, or from who knew other values, what stands for it."""
+    return instead(key) if fault_of(key, value) is not None else msgspec.json.decode(value)
+
+
+def instead(key: str) -> Any:
+    """What stands for a damaged value: the default, or, of what forbids something, all of it."""
+    return CLOSED.get(key, KEYS[key][2])
+
+
+def fault_of(key: str, value: bytes) -> str | None:
+    """What is wrong with a stored value of a known setting; None for nothing."""
+    check, takes, _default = KEYS[key]
     try:
         found = msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return default
-    return found if check(found) else default
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return UNREADABLE
+    try:
+        return None if check(found) else f"takes {takes}, and is something else"
+    except TypeError:
+        return f"takes {takes}, and is something else"
 
 
 def listing(tx: Tx, keys: list[str] | None = None) -> dict[str, Any]:
@@ -109,3 +127,8 @@ def _known(key: str) -> tuple[Check, str, Any]:
         return KEYS[key]
     except KeyError:
         raise InvalidCommand(f"{key[:100]}: there is no such setting. Known: {', '.join(sorted(KEYS))}.") from None
+
+
+def put_instead(tx: Tx, key: str) -> None:
+    """Take a damaged value away, or forbid all of what it forbade something of, until it is set anew."""
+    put(tx, {key: CLOSED.get(key)})

@@ -7,6 +7,7 @@ import msgspec
 
 from sidekeep.model.digests import digest_of, sha256_hex
 from sidekeep.model.ids import is_uuid
+from sidekeep.store import settings
 from sidekeep.store.sql import statements
 from sidekeep.store.verify_findings import Look, Report
 
@@ -27,6 +28,7 @@ def check(db: Look, report: Report) -> None:
         ("The table of runs", _snapshots),
         ("The table of kept pages", _pages),
         ("The table of the store's own counters", _counters),
+        ("The table of settings", _settings),
     ):
         try:
             part(db, report)
@@ -169,3 +171,15 @@ def _counters(db: Look, report: Report) -> None:
         report.fault(
             "search_ahead", "The search index says it has seen what has yet to come.", "build the search index anew"
         )
+
+
+def _settings(db: Look, report: Report) -> None:
+    """Values of another kind than their key takes. What is no JSON at all is named by the check of texts."""
+    for key, value in db.rows(f"SELECT key, CAST(value AS BLOB) FROM settings WHERE key IN ({_KEYS})"):
+        fault = settings.fault_of(key, value)
+        if fault is not None and fault != settings.UNREADABLE:
+            remedy = "block every site until it is set anew" if key in settings.CLOSED else "put back its default"
+            report.fault("setting_damaged", f"The setting {key} {fault}.", remedy, id=key)
+
+
+_KEYS = ", ".join(f"'{key}'" for key in settings.KEYS)

@@ -115,5 +115,10 @@ def origin_of(url: str) -> str:
 def verdict(tx: Tx, thread: int, case: Case) -> Verdict:
     """The verdict under the rules and permissions as they are now."""
     granted = grants.given(tx, thread, case.tool.name, origin_of(case.url) or "*")
-    never = [Rule("*", site_named(name), DENY) for name in settings.get(tx, "capture.blocked_sites")]
+    never = [Rule("*", _never(site_named(name), case), DENY) for name in settings.get(tx, "capture.blocked_sites")]
     return judge(case, [*never, *rules.listing(tx)], granted=granted)
+
+
+def _never(site: str, case: Case) -> str:
+    """The site of a rule; every site is the one at hand, so that tools that look at none go on."""
+    return origin_of(case.url) if site == "*" else site

@@ -26,12 +26,12 @@ export function siteNamed(text: string): string {
   return URL.canParse(`https://${plain}`) ? siteOf(new URL(`https://${plain}`).href) : siteOf(`x://${plain}`);
 }
 
-/** The named site that `url` is on, or null. */
+/** The named site that `url` is on, or null; `*` is every site, and stands for a list that was damaged. */
 export function blockedBy(url: string, blocked: readonly string[]): string | null {
   // Some schemes wrap an address: `view-source:https://…`, `blob:https://…`.
   const site = siteOf(url);
   if (site === '') return null;
-  return blocked.map(siteNamed).find((name) => name !== '' && (site === name || site.endsWith(`.${name}`))) ?? null;
+  return blocked.map(siteNamed).find((name) => name !== '' && (name === '*' || site === name || site.endsWith(`.${name}`))) ?? null;
 }
 
 /** The list as it is now; what was last known of it where no companion answers. */

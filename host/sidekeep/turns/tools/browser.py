@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sidekeep.model.limits import PAGE_TEXT_SLICE
-from sidekeep.store.pages import site_of
+from sidekeep.store.pages import is_blocked, site_of
 from sidekeep.turns.fences import fenced
 from sidekeep.turns.tools.descriptor import Acting, Args, BadArguments, BrowserTool, Outcome
 
@@ -113,7 +113,7 @@ def _tabs(acting: Acting, _args: ListTabs, result: dict[str, Any]) -> Outcome:
 
 
 def _is_blocked(acting: Acting, site: str) -> bool:
-    return any(site == name or site.endswith(f".{name}") for name in acting.blocked)
+    return is_blocked(site, acting.blocked)
 
 
 def _picture(acting: Acting, args: Screenshot, result: dict[str, Any]) -> Outcome:
