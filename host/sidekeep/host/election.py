@@ -10,12 +10,13 @@ import time
 from _thread import start_new_thread
 from collections.abc import Callable
 
+from sidekeep.model.limits import RUNNER_LOCK_TRIES, RUNNER_LOCK_TRY_MS, RUNNER_STARTS_A_MINUTE
 from sidekeep.model.places import Places, private_file
 from sidekeep.store import handover, locks
 
-TRIES, PAUSE = 50, 0.004
+TRIES, PAUSE = RUNNER_LOCK_TRIES, RUNNER_LOCK_TRY_MS / 1000
 AGAIN_SECONDS = 1.0
-STARTS, STARTS_SECONDS = 5, 60.0
+STARTS, STARTS_SECONDS = RUNNER_STARTS_A_MINUTE, 60.0
 # How often, and how long each time, a start is left to a newer host before it is done after all.
 LEFT_TO_NEWER, LEFT_SECONDS = 20, 0.5
 _KEPT_VARIABLES = (

@@ -16,17 +16,13 @@ SAFE_INTEGER = 2**53 - 1  # numbers beyond become strings on entry
 WAITING_OPS = 32  # ops that may wait for one thread
 DELTA_MERGE_MS = 16
 BUSY_NOTICE_MS = 1 * SECOND
-BROADCAST_MS = 500  # a change reaches every port within
 BROWSER_REQUEST_MS = 30 * SECOND  # until a browser tool fails for want of a browser
 BROWSER_ANSWER_MS = 60 * SECOND  # that a browser may take once it was asked
 
 # --- commands and the writer ---
 RECEIPT_MS = 7 * DAY
-RESEND_MS = 6 * DAY  # a client does not resend what is older
 GROUP_COMMANDS = 64
 GROUP_BYTES = 4 * MIB
-GROUP_ALONE_MS = 5  # a command expected to take longer goes alone
-WRITE_LOCK_MS = 50  # more than this of the write lock is a job
 WAL_KEPT_BYTES = 16 * MIB
 WAL_CHECKPOINT_BYTES = 64 * MIB
 CHANGES_MS = 24 * HOUR
@@ -41,7 +37,6 @@ TITLE_REPLIES = (1, 6, 16, 40)  # a model names the thread after these
 PREVIEW_CHARACTERS = 80
 TAGS = 100
 TAG_CHARACTERS = 200
-TRASH_MS = 30 * DAY
 SEARCH_DEFAULT = 20
 SEARCH_MAX = 200
 
@@ -57,7 +52,6 @@ WAIT_LONGEST_MS = 24 * HOUR  # that a run waits for a time
 ARTIFACT_BYTES = 1 * MIB
 PAGE_TEXT_CHARACTERS = 200_000
 PAGE_TEXT_SLICE = 8_000
-PASTE_CHARACTERS = 2_000
 
 # --- a run's environment ---
 SNAPSHOT_BYTES = 2 * MIB

@@ -174,8 +174,6 @@ BY_TYPE: dict[str, type[Strict]] = {
     "turn_context": TurnContext,
     "system_notice": SystemNotice,
 }
-HIDDEN = ("turn_context", "interaction_response")
-"""Node types that branches and siblings are read without (tombstones are hidden too)."""
 
 
 def under(member: str, message: str) -> str:

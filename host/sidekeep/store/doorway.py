@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from sidekeep.model import limits
 from sidekeep.model.clock import now_ms
 from sidekeep.model.errors import Internal, Refusal, SidekeepError, StoreBusy
 from sidekeep.model.ids import new_id
@@ -19,10 +20,10 @@ from sidekeep.store.receipts import Identity
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx, dumps
 
-GROUP_UNITS = 64
-GROUP_BYTES = 4 * 1024 * 1024
-CHECKPOINT_PAGES = 64 * 1024 * 1024 // 4096
-WAL_BYTES = 16 * 1024 * 1024
+GROUP_UNITS = limits.GROUP_COMMANDS
+GROUP_BYTES = limits.GROUP_BYTES
+CHECKPOINT_PAGES = limits.WAL_CHECKPOINT_BYTES // 4096
+WAL_BYTES = limits.WAL_KEPT_BYTES
 _PADDING = 128 * 1024
 
 Decide = Callable[[Tx], Any]

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import apsw
 
 from sidekeep.model.errors import InvalidCommand
+from sidekeep.model.limits import RECEIPT_MS
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Tx
 
 sql = statements(__file__)
-LIFETIME_MS = 7 * 24 * 3600 * 1000
 
 
 class Identity(NamedTuple):
@@ -55,7 +55,7 @@ def keep(tx: Tx, who: Identity, status: str, response: str) -> None:
     try:
         tx.run(
             sql.keep,
-            (client_id, submission_id, command_type, status, fingerprint, now, now + LIFETIME_MS, response),
+            (client_id, submission_id, command_type, status, fingerprint, now, now + RECEIPT_MS, response),
         )
     except apsw.ConstraintError as error:
         raise Standing from error

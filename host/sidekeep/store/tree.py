@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 from sidekeep.model.canonical import canonical
 from sidekeep.model.digests import node_digest
 from sidekeep.model.errors import NotFound
+from sidekeep.model.limits import PREVIEW_CHARACTERS
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 
 sql = statements(__file__)
 
+#: Node types that branches and siblings are read without (tombstones are hidden too).
 HIDDEN_TYPES = frozenset(("turn_context", "interaction_response"))
-PREVIEW_CHARS = 80
 
 
 class Node(NamedTuple):
@@ -105,7 +106,7 @@ def preview_of(payload: dict[str, Any]) -> str:
     """The first 80 characters of a message's text, line breaks as spaces."""
     text = " ".join(block["text"] for block in payload.get("content", ()) if block.get("type") == "text")
     # So many words are more than that many characters: the rest of a long text is not looked at.
-    return " ".join(text.split(None, PREVIEW_CHARS)[:PREVIEW_CHARS])[:PREVIEW_CHARS]
+    return " ".join(text.split(None, PREVIEW_CHARACTERS)[:PREVIEW_CHARACTERS])[:PREVIEW_CHARACTERS]
 
 
 def set_active_head(tx: Tx, thread: ThreadRow, key: int | None) -> str | None:
