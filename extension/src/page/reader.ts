@@ -36,8 +36,8 @@ const ELEMENTS_AT_MOST = 12_000;
 const LONGEST = 2_500_000;
 const MILLISECONDS_AT_MOST = 8_000;
 
-/** Of more than `most` characters only the beginning is taken. */
-export function readPage(most = LONGEST): ReadPage {
+/** Of more than `most` characters only the beginning is taken; `all`: not only the main content. */
+export function readPage(most = LONGEST, all = false): ReadPage {
   const area = innerWidth * innerHeight;
   const base = { url: location.href, contentType: document.contentType, drawn: isDrawn(), readByParent: isReadByParent(), area };
   const title = document.title || nameOf(location);
@@ -48,7 +48,7 @@ export function readPage(most = LONGEST): ReadPage {
   const unread = isUsedUp(budget) ? Math.max(1, plain.length - most) : 0;
   const closedFrames = [...flat.querySelectorAll(`[${CLOSED_FRAME}]`)].map((frame) => frame.getAttribute(CLOSED_FRAME) ?? '');
   const words = lengthOf(flat.body);
-  const isSmall = unread === 0 && flat.body.querySelectorAll('*').length <= ELEMENTS_AT_MOST;
+  const isSmall = !all && unread === 0 && flat.body.querySelectorAll('*').length <= ELEMENTS_AT_MOST;
   const article = isSmall ? articleOf(flat) : null;
   if (article && lengthOf(article) >= Math.max(ENOUGH, words * SHARE)) {
     return { ...base, title, ...kept(markdownOf(article, document), most, unread), kind: 'article', closedFrames };

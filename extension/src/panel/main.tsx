@@ -3,6 +3,7 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { outbox } from '../outbox/outbox';
 import { sendWhenThere } from './effects/actions';
+import { watchBeside } from './effects/beside';
 import { keepDrafts, keepPlace, remember } from './effects/drafts';
 import { heard, keepInStep } from './effects/live';
 import { openPage } from './effects/pages';
@@ -25,6 +26,10 @@ async function start(): Promise<void> {
     document.title = thread.value?.title ? `${thread.value.title} · Sidekeep` : 'Sidekeep';
   });
   listen(heard);
+  listen((event) => {
+    if (event.type === 'browser.request') void import('./effects/browsing').then(({ browse }) => browse(event));
+  });
+  watchBeside();
   keepInStep();
   keepDrafts();
   keepPlace();

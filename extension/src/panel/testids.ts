@@ -125,4 +125,21 @@ export const TESTID = {
   openOriginal: 'open-original',
   storageUse: 'storage-use',
   storageWarning: 'storage-warning',
+  /** A tool that waits for the browser's permission. */
+  toolAccess: 'tool-access',
+  allowToolAccess: 'allow-tool-access',
+  /** What is asked; `data-tool`, `data-approval-id`. */
+  approval: 'approval',
+  allowOnce: 'allow-once',
+  allowSession: 'allow-session',
+  allowSite: 'allow-site',
+  declineNote: 'decline-note',
+  decline: 'decline',
+  cancelTurn: 'cancel-turn',
+  /** A question, or a deed that is asked for; `data-kind`. */
+  interaction: 'interaction',
+  /** A tool's call or result; `data-tool`, `data-state` (running done failed). */
+  toolCard: 'tool-card',
+  /** Adds what is written to the answer that grows. */
+  steer: 'steer',
 } as const;

@@ -31,6 +31,8 @@ export class Relay {
   readonly panels = new Set<Panel>();
   private readonly watching = new Subscriptions<Panel>();
   private readonly askers = new Map<string, Panel>();
+  /** What tools want of the browser, and the panel that does it. */
+  private readonly browsing = new Map<string, { panel: Panel; event: WireMessage }>();
   private readonly inFlight = new Map<string, Op>();
   private readonly tries = new Map<string, number>();
   /** Commands behind the creation of their thread: were it refused for a moment, they would be refused for good. */
@@ -55,6 +57,7 @@ export class Relay {
 
   gone(panel: Panel): void {
     this.panels.delete(panel);
+    for (const { panel: doing, event } of [...this.browsing.values()]) if (doing === panel) this.browse(event);
     for (const [submissionId, asker] of this.askers) if (asker === panel) this.askers.delete(submissionId);
     for (const threadId of this.watching.gone(panel)) {
       if (!this.drained) break;
@@ -65,6 +68,7 @@ export class Relay {
   take(panel: Panel, message: ToWorker): void {
     if (message.kind !== 'op') return;
     const { op } = message;
+    if (op.type === 'browser.response') this.browsing.delete(op.requestId);
     this.askers.set(op.submissionId, panel);
     if (this.drained) return this.send(op);
     const { phase } = this.link.status;
@@ -120,10 +124,25 @@ export class Relay {
 
   received(event: WireMessage): void {
     if (isAnswer(event)) return this.answered(event);
+    if (event.type === 'browser.request') return this.browse(event);
     for (const panel of this.watching.receivers(event, this.panels, this.link.joining)) {
       panel.post({ kind: 'event', event });
     }
     return undefined;
+  }
+
+  /** One panel does it: the one that shows the conversation, else the newest. Where none is open, that is the answer. */
+  private browse(event: WireMessage): void {
+    const requestId = String(event['requestId']);
+    const panel = this.watching.watchers(event.threadId ?? '', this.panels).at(-1) ?? [...this.panels].at(-1);
+    if (panel) {
+      this.browsing.set(requestId, { panel, event });
+      panel.post({ kind: 'event', event });
+      return;
+    }
+    this.browsing.delete(requestId);
+    const error = { code: 'panel_closed', message: 'The side panel is closed, so pages cannot be read.' };
+    this.link.send({ type: 'browser.response', submissionId: newId(), requestId, ok: false, error });
   }
 
   private answered(answer: Answer): void {
@@ -184,6 +203,7 @@ export class Relay {
     this.behind.clear();
     this.tries.clear();
     this.watching.clear();
+    this.browsing.clear();
     const waiting = this.waiting;
     this.waiting = [];
     for (const op of waiting) if (!isKept(op.type)) this.refuseHere(op);

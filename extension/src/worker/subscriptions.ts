@@ -31,6 +31,10 @@ export class Subscriptions<Panel> {
     this.watched.get(panel)?.delete(threadId);
   }
 
+  watchers(threadId: string, panels: Iterable<Panel>): Panel[] {
+    return [...panels].filter((panel) => this.watched.get(panel)?.has(threadId));
+  }
+
   /** Forgets the panel; gives back the threads that it watched. */
   gone(panel: Panel): string[] {
     const threads = [...(this.watched.get(panel) ?? [])];

@@ -240,3 +240,42 @@ test('E36: a worker that is stopped and started fifty times during a turn double
   expect([...done]).toEqual([[id(1), 49], [id(2), 2]]);
   expect(await kept()).toEqual([]);
 });
+
+describe('what tools want of the browser', () => {
+  const request = (number: number): WireMessage => ({
+    type: 'browser.request', requestId: id(number), threadId: THREAD, turnId: id(90), tool: 'list_tabs', params: {},
+  });
+  const asked = (window: Window): unknown[] => window.events.filter(({ type }) => type === 'browser.request').map((event) => event['requestId']);
+
+  test('one panel is asked: the one that shows the conversation', async () => {
+    const other = new Window('panel-2');
+    worker.relay.joined(other);
+    await worker.serve();
+    worker.relay.take(panel, { kind: 'op', op: { type: 'thread.subscribe', submissionId: id(30), threadId: THREAD } });
+    await say({ type: 'result', submissionId: id(30), data: {} });
+    await say(request(31));
+    expect([asked(panel), asked(other)]).toEqual([[id(31)], []]);
+  });
+
+  test('a panel that closes meanwhile leaves it to the next; without any the tool hears so at once', async () => {
+    const other = new Window('panel-2');
+    worker.relay.joined(other);
+    await worker.serve();
+    await say(request(31));
+    expect([asked(panel), asked(other)]).toEqual([[], [id(31)]]);
+    worker.relay.gone(other);
+    expect(asked(panel)).toEqual([id(31)]);
+    worker.relay.gone(panel);
+    expect(worker.sent().at(-1)).toMatchObject({ type: 'browser.response', requestId: id(31), ok: false, error: { code: 'panel_closed' } });
+  });
+
+  test('what was answered is nobody’s any more', async () => {
+    const other = new Window('panel-2');
+    worker.relay.joined(other);
+    await worker.serve();
+    await say(request(31));
+    worker.relay.take(other, { kind: 'op', op: { type: 'browser.response', submissionId: id(32), requestId: id(31), ok: true, result: {} } });
+    worker.relay.gone(other);
+    expect(asked(panel)).toEqual([]);
+  });
+});

@@ -5,7 +5,7 @@ import { CannotRead, refusalOf } from './unreadable';
 
 /** What the script offers inside the page. */
 export interface InPage {
-  readPage(most?: number): ReadPage;
+  readPage(most?: number, all?: boolean): ReadPage;
   selectedText(): string;
   framesHere(): string[];
   prepare(): Strips;

@@ -29,10 +29,10 @@ export interface PageText {
 /** Characters that are taken of a page for a model: what is cut off at its end is no half of the limit. */
 export const FOR_A_MODEL = 2 * PAGE_LIMIT;
 
-/** Its text, up to `most` characters, or up to what the page's script gives. Raises CannotRead. */
-export async function pageText(tab: Tab, most?: number): Promise<PageText> {
+/** Its text, up to `most` characters, or up to what the page's script gives; `all`: not only the article. Raises CannotRead. */
+export async function pageText(tab: Tab, most?: number, all = false): Promise<PageText> {
   await refuseBlocked(tab.url);
-  const [page, ...frames] = await inPage(tab, 'readPage', most === undefined ? [] : [most], true);
+  const [page, ...frames] = await inPage(tab, 'readPage', most === undefined ? [] : [most, all], true);
   if (!page) throw new CannotRead(refusalOf('', tab.url));
   const blocked = await blockedSites();
   const here = blockedBy(page.url, blocked);

@@ -9,6 +9,7 @@ import { attachmentsOf } from '../state/payload';
 import { conversation, dispatch, drafts, threads } from '../store';
 import { known } from './attachments';
 import { exists } from './begun';
+import { beside } from './beside';
 import { addFiles, comeBack, type DraftFile, dropTakenUp, files, filesOf, sendOff, takeUp } from './files';
 import { watchNew } from './live';
 import { command, commands, make, type Made, Refusal } from './session';
@@ -106,7 +107,8 @@ export function leaveEdit(threadId: string): void {
 export function submit(threadId: string, input: UserInput, gone: readonly DraftFile[] = []): void {
   const fresh = !exists(threadId);
   const made: Made[] = fresh ? [make('thread.create', { threadId })] : [];
-  made.push(make('turn.submit', { threadId, input }));
+  const browserContext = beside.peek();
+  made.push(make('turn.submit', { threadId, input, ...(browserContext ? { browserContext } : {}) }));
   void commands(made, () => {
     if (fresh) watchNew(threadId);
   }).catch((error: unknown) => {

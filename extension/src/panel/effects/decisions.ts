@@ -1,4 +1,5 @@
 // The person's word where a run waits for it.
+import type { ApprovalDecision } from '../../protocol';
 import { t } from '../i18n';
 import { toast } from './actions';
 import { sentence } from './sentences';
@@ -13,10 +14,13 @@ async function tell(sent: Promise<unknown>): Promise<void> {
   }
 }
 
-export function decide(approvalId: string, kind: 'accept' | 'acceptForSession' | 'decline'): void {
-  void tell(command('approval.response', { approvalId, decision: { kind } }));
+/** `note`: a word for the model. */
+export function decide(approvalId: string, kind: ApprovalDecision['kind'], note = ''): void {
+  const said = note.trim() === '' ? {} : { note: note.trim().toWellFormed() };
+  void tell(command('approval.response', { approvalId, decision: { kind, ...said } }));
 }
 
-export function answerInteraction(interactionId: string, answer: string): void {
-  void tell(command('interaction.response', { interactionId, response: { answer } }));
+/** `response` as docs/tools.md has it for the kind of what is asked. */
+export function respond(interactionId: string, response: Record<string, unknown>): void {
+  void tell(command('interaction.response', { interactionId, response }));
 }

@@ -16,6 +16,7 @@ import { Toasts } from './Toasts';
 import { TopBar } from './TopBar';
 import { Unconfirmed } from './Unconfirmed';
 
+const BrowserAccessCards = later(async () => (await import('./BrowserAccessCards')).BrowserAccessCards);
 const Dialogs = later(async () => (await import('./Dialogs')).Dialogs);
 const Pages = later(async () => (await import('./Pages')).Pages);
 const Reader = later(async () => (await import('./Reader')).Reader);
@@ -74,6 +75,7 @@ function Chat({ covered }: { covered: boolean }): JSX.Element {
       <Conversation />
       <Keeping />
       <AccessCard />
+      <BrowserAccessCards />
       <Composer />
     </DropZone>
   );

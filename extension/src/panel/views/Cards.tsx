@@ -1,13 +1,11 @@
-// Cards between messages: a run that can go on, an end without an answer, what waits, what is asked.
+// Cards between messages: a run that can go on, an end without an answer, what waits.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { keepPartial, removeQueued, resolveUncertain, resume } from '../effects/actions';
-import { answerInteraction, decide } from '../effects/decisions';
 import { sentence } from '../effects/sentences';
 import { type MessageKey, t } from '../i18n';
 import type { Ended } from '../state/model';
 import { inputText } from '../state/payload';
-import type { PendingApproval, PendingInteraction, QueuedTurn, RecoverableRun } from '../../protocol';
+import type { QueuedTurn, RecoverableRun } from '../../protocol';
 import { can } from '../store';
 import { TESTID } from '../testids';
 import { Icon } from './Icon';
@@ -15,17 +13,20 @@ import { Markdown } from './Markdown';
 
 export function RecoveryCard({ run }: { run: RecoverableRun }): JSX.Element {
   const uncertain = run.state === 'paused_uncertain';
+  const budget = run.state === 'paused_budget';
+  const title = t(uncertain ? 'uncertainTitle' : budget ? 'budgetTitle' : 'recoveryTitle');
+  const hint = budget ? t('budgetHint') : t('recoveryHint');
   return (
-    <section class="card recovery" data-testid={TESTID.recoveryCard} data-run-id={run.runId} data-reason={run.reason} aria-label={t('recoveryTitle')}>
+    <section class="card recovery" data-testid={TESTID.recoveryCard} data-run-id={run.runId} data-reason={run.reason} aria-label={title}>
       <h2>
-        <Icon name="warning" size={16} /> {t(uncertain ? 'uncertainTitle' : 'recoveryTitle')}
+        <Icon name="warning" size={16} /> {title}
       </h2>
       {run.partialText && (
         <div class="partial" data-testid={TESTID.messageBody}>
           <Markdown source={run.partialText} growing={false} />
         </div>
       )}
-      <p class="hint">{uncertain ? t('uncertainHint', run.tool ?? '') : t('recoveryHint')}</p>
+      <p class="hint">{uncertain ? t('uncertainHint', run.tool ?? '') : hint}</p>
       <div class="buttons">{uncertain ? <UncertainButtons run={run} /> : <InterruptedButtons run={run} />}</div>
     </section>
   );
@@ -95,61 +96,5 @@ export function QueuedCard({ run, place }: { run: QueuedTurn; place: number }): 
         </button>
       )}
     </section>
-  );
-}
-
-export function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element {
-  const { approvalId } = approval;
-  const request = approval.request as Readonly<Record<string, unknown>>;
-  const tool = String(request['tool'] ?? request['toolName'] ?? '');
-  return (
-    <section class="card" data-testid="approval" data-approval-id={approvalId} aria-label={t('approvalTitle', tool)}>
-      <h2>{t('approvalTitle', tool)}</h2>
-      <pre tabindex={0}>{JSON.stringify(request, null, 2)}</pre>
-      <div class="buttons">
-        <button type="button" class="button primary" onClick={() => decide(approvalId, 'accept')}>
-          {t('allowOnce')}
-        </button>
-        <button type="button" class="button" onClick={() => decide(approvalId, 'acceptForSession')}>
-          {t('allowHere')}
-        </button>
-        <button type="button" class="button" onClick={() => decide(approvalId, 'decline')}>
-          {t('decline')}
-        </button>
-      </div>
-    </section>
-  );
-}
-
-export function InteractionCard({ interaction }: { interaction: PendingInteraction }): JSX.Element {
-  const { interactionId } = interaction;
-  const request = interaction.request as Readonly<Record<string, unknown>>;
-  const [answer, setAnswer] = useState('');
-  const options = Array.isArray(request['options']) ? (request['options'] as string[]) : [];
-  return (
-    <form
-      class="card"
-      data-testid="interaction"
-      onSubmit={(event) => {
-        event.preventDefault();
-        answerInteraction(interactionId, answer);
-      }}
-    >
-      <h2>{String(request['question'] ?? t('interactionTitle'))}</h2>
-      <div class="buttons">
-        {options.map((option) => (
-          <button key={option} type="button" class="button" onClick={() => answerInteraction(interactionId, option)}>
-            {option}
-          </button>
-        ))}
-      </div>
-      <label class="field">
-        <span>{t('yourAnswer')}</span>
-        <input value={answer} onInput={(event) => setAnswer(event.currentTarget.value)} />
-      </label>
-      <button type="submit" class="button primary" disabled={answer.trim() === ''}>
-        {t('answer')}
-      </button>
-    </form>
   );
 }

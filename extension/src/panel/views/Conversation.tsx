@@ -8,11 +8,15 @@ import { loadOlder } from '../effects/live';
 import { t } from '../i18n';
 import type { Row } from '../state/rows';
 import { conversation, rows, shownId } from '../store';
-import { ApprovalCard, EndedCard, InteractionCard, QueuedCard, RecoveryCard } from './Cards';
+import { EndedCard, QueuedCard, RecoveryCard } from './Cards';
 import { EmptyChat, MissingChat } from './EmptyChat';
 import { Icon } from './Icon';
+import { later } from './later';
 import { Message } from './Message';
 import { isNear, movedUp, type Standing, watchHands } from './stickiness';
+
+const ApprovalCard = later(async () => (await import('./ApprovalCard')).ApprovalCard);
+const InteractionCard = later(async () => (await import('./InteractionCard')).InteractionCard);
 
 const PAGE_AHEAD = 600;
 /** Drawn beyond the window on each side: quick scrolling meets no empty rows. */
