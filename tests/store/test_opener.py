@@ -226,3 +226,30 @@ def test_the_steps_have_no_gap(ladder: Path) -> None:
     (ladder / f"{len(steps) + 2:04}_gap.sql").write_text("")
     with pytest.raises(AssertionError, match="gap"):
         migrations.ladder(str(ladder))
+
+
+@pytest.mark.parametrize(
+    "history", ["backups/before-repair-1.db", "sessions/index.json", "sessions/projects/default/x"]
+)
+def test_an_empty_file_where_a_store_was_is_no_new_store(places: Places, history: str) -> None:
+    """It is refused with what to do, and stays as it is; moved away, a new store is made."""
+    kept = Path(places.state, history)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(b"kept")
+    empty = Path(places.database)
+    empty.touch()
+    for _ in range(2):
+        with pytest.raises(StorageCorrupt, match=r"was a store.*`backups`.*move the empty file away"):
+            open_store(places)
+        assert empty.stat().st_size == 0
+        assert not Path(places.database + "-wal").exists()
+    empty.unlink()
+    open_store(places).close()
+    assert kept.read_bytes() == b"kept"
+
+
+def test_an_empty_file_of_a_first_start_that_died_is_a_new_store(places: Places) -> None:
+    Path(places.database).touch()
+    for _ in range(2):
+        open_store(places).close()
+    assert Path(places.database).stat().st_size > 0

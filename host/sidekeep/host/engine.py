@@ -18,7 +18,7 @@ from sidekeep.host.pacing import Pacer
 from sidekeep.host.presence import Presence
 from sidekeep.host.request import COMMAND, FAULT, QUERY, Request
 from sidekeep.host.tidy import Tidy
-from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError
+from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError, StoreReplaced
 from sidekeep.model.ids import new_id
 from sidekeep.store.bell import Bell
 from sidekeep.store.connection import typed
@@ -99,9 +99,10 @@ class Engine:
         self._ask_again: float | None = None
         self._idle_due: float | None = monotonic() + IDLE_SECONDS
         self._fault = ""
+        self._replaced: StoreReplaced | None = None
 
     def run(self) -> None:
-        """Until the end of the input."""
+        """Until the end of the input, or until another store lies in the place of this one, which is told."""
         self._look_for_work()
         while True:
             batch = self._take()
@@ -116,6 +117,10 @@ class Engine:
                 elif item == GONE:
                     self._work = True
             self._flush()
+            if self._replaced is not None:
+                self._send([answers.refused(Request.fault(self._replaced), self._replaced)])
+                self._leave()
+                return
             self._after_batch()
 
     def _leave(self) -> None:
@@ -205,6 +210,8 @@ class Engine:
                     self._out.append(answers.with_client(request, unit.response))
                 else:
                     self._out.append(answers.refused(request, unit.error or NotFound("No outcome.")))
+                    if isinstance(unit.error, StoreReplaced):
+                        self._replaced = unit.error
                 if unit.error is None and not unit.replayed:
                     self._committed = True
                     self._work = self._work or context.work

@@ -103,6 +103,8 @@ def serve(
             work_until_end(places, inbox, intake, outlet, about, origin, client_id, subscribe)
         finally:
             ended.release()
+        # Either the input has ended, or another store lies here: then the next host says which.
+        os._exit(0)
 
     start_new_thread(work, ())
     while True:

@@ -222,6 +222,10 @@ class StoreBusy(StoreError):
     retryable = True
 
 
+class StoreReplaced(StoreBusy):
+    """Another store lies in the place of the one that this process opened."""
+
+
 class StorageFull(StoreError):
     """No room on the disk."""
 
@@ -306,5 +310,6 @@ def _leaves(base: type[SidekeepError]) -> list[type[SidekeepError]]:
     return found
 
 
-BY_CODE: dict[str, type[SidekeepError]] = {leaf.code: leaf for leaf in _leaves(SidekeepError)}
+# Of two with one code the more general one, which comes first, is what a code alone means.
+BY_CODE: dict[str, type[SidekeepError]] = {leaf.code: leaf for leaf in reversed(_leaves(SidekeepError))}
 CODES: tuple[str, ...] = tuple(sorted(BY_CODE))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import apsw
 
-from sidekeep.model.errors import SidekeepError, StorageCorrupt, StorageFull, StoreBusy
+from sidekeep.model.errors import SidekeepError, StorageCorrupt, StorageFull, StoreBusy, StoreReplaced
 from sidekeep.model.ids import new_id
 from sidekeep.model.places import Places, private_file
 from sidekeep.store import locks, migrations, unsynced
@@ -64,7 +64,7 @@ class Store:
     def reopen(self) -> None:
         """A new writer connection after somebody put other files in the place of ours.
 
-        Raises StorageFull where there are none (what was open goes on being read), StoreBusy where they are
+        Raises StorageFull where there are none (what was open goes on being read), StoreReplaced where they are
         another store's: what a client says to one store is never written to another.
         """
         if not os.path.exists(self.places.database):
@@ -73,7 +73,7 @@ class Store:
         fresh = connect(self.places.database, vfs=self.vfs)
         if migrations.versions(fresh).store_id != self.store_id:
             fresh.close(True)
-            raise StoreBusy("Another store was put in the place of this one; close the browser and start it again.")
+            raise StoreReplaced("Another store was put in the place of this one; nothing of this is written to it.")
         self.db = fresh
         make_durable(self.db)
 
@@ -147,7 +147,7 @@ def _open_alone_or_beside(
     alone = locks.lock(schema, locks.EXCLUSIVE, wait=False)
     if not alone:
         locks.lock(schema, locks.SHARED, wait=True)
-    _refuse_a_torn_store(places.database)
+    _refuse_a_torn_store(places)
     _make_private(places.database)
     if alone and unsynced.is_noted(places):
         unsynced.write_log_again(places.database, vfs)
@@ -199,17 +199,35 @@ def _make_private(path: str) -> None:
         os.chmod(path, 0o600)
 
 
-def _refuse_a_torn_store(path: str) -> None:
-    """An empty file beside a filled log is a store that lost its head, not a new one."""
+def _refuse_a_torn_store(places: Places) -> None:
+    """An empty file beside a filled log, or in a folder with a history, is a store that lost all, not a new one."""
+    path = places.database
     try:
-        empty = os.stat(path).st_size == 0
-        orphaned = empty and os.stat(path + "-wal").st_size > 0
+        if os.stat(path).st_size:
+            return
     except FileNotFoundError:
         return
+    try:
+        orphaned = os.stat(path + "-wal").st_size > 0
+    except FileNotFoundError:
+        orphaned = False
     if orphaned:
         raise StorageCorrupt(
             "sidekeep.db is empty but its log is not; nothing was touched. Restore a backup, or move both away."
         )
+    if _has_entries(places.backups) or _has_entries(places.sessions):
+        raise StorageCorrupt(
+            f"sidekeep.db is empty, but there was a store in {places.state}; nothing was touched. Put a copy from "
+            "`backups` in its place, or move the empty file away to begin with a new store."
+        )
+
+
+def _has_entries(folder: str) -> bool:
+    """Whether anything lies in a folder that a new store leaves empty; names with a dot are nobody's history."""
+    try:
+        return any(not name.startswith(".") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
 
 
 def _busy(places: Places, message: str) -> StoreBusy:
