@@ -317,7 +317,7 @@ def test_what_is_on_disk_is_no_partial_text(store: Store, at: str) -> None:
 
         def answered(tx: Tx) -> None:
             run, row = rows_of(tx, held)
-            steps.acted(tx, row, run, "acted", [(ACT, Outcome(True, "Seen."))])
+            steps.acted(tx, row, run, "acted", ACT, Outcome(True, "Seen."), 0)
 
         runner.write(called)
         if at == "streaming_model":

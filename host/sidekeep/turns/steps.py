@@ -263,9 +263,9 @@ def _move(tx: Tx, thread: ThreadRow, run: RunRow, state: str, move: str) -> None
         finish.told(tx, thread, run)
 
 
-def acted(tx: Tx, thread: ThreadRow, run: RunRow, move: str, done: list[tuple[str, Outcome]]) -> None:
-    """What tools gave; the run goes on executing the others."""
-    results(tx, thread, run, done, of_run(tx, run.id).faults)
+def acted(tx: Tx, thread: ThreadRow, run: RunRow, move: str, item_id: str, outcome: Outcome, faults: int) -> None:
+    """What a tool gave, after so many failures in a row; the run goes on executing the others."""
+    results(tx, thread, run, [(item_id, outcome)], faults)
     _move(tx, thread, run, "executing_tool", move)
 
 

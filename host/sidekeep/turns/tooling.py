@@ -17,7 +17,7 @@ from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
 from sidekeep.turns import steps
 from sidekeep.turns.held import Held, rows_of
-from sidekeep.turns.progress import Call, of_run
+from sidekeep.turns.progress import Call, Progress, of_run
 from sidekeep.turns.steps import Gate, Ready
 from sidekeep.turns.stream import Live
 from sidekeep.turns.tools.descriptor import BadArguments, BrowserTool, InteractionTool, Outcome, StoreTool
@@ -161,7 +161,7 @@ class Tooling:
             if progress is None:
                 return False
             outcome = tool.act(tx, progress.acting(thread.id, run, ready.call.item_id), ready.args)
-            steps.acted(tx, thread, run, token, [(ready.call.item_id, outcome)])
+            steps.acted(tx, thread, run, token, ready.call.item_id, outcome, progress.faults)
             return True
 
         if await self._move(do, lambda _tx: True):
@@ -190,15 +190,15 @@ class Tooling:
                 msgspec.json.decode(request.response or "") if request and answered else browser_requests.NOT_OPEN
             )
             browser_requests.end(tx, request_id)
-            acting = of_run(tx, run.id).acting(thread.id, run, item_id)
-            outcome = _outcome(tool, acting, ready.args, response)
-            steps.acted(tx, thread, run, token, [(item_id, outcome)])
+            progress = of_run(tx, run.id)
+            outcome = _outcome(tool, progress.acting(thread.id, run, item_id), ready.args, response)
+            steps.acted(tx, thread, run, token, item_id, outcome, progress.faults)
             return True
 
         await self._move(take, lambda _tx: True)
         self._ended([item_id])
 
-    def _allowed(self, tx: Tx, run: RunRow, ready: Ready) -> Any:
+    def _allowed(self, tx: Tx, run: RunRow, ready: Ready) -> Progress | None:
         """The run's progress if the call may still act; None when it has to be judged anew, or has its result."""
         progress = of_run(tx, run.id)
         if ready.call not in progress.pending:
