@@ -18,6 +18,9 @@ REPAIRED = "repaired"
 #: How many breaks one opening mends; what is behind more of them is shown when it has been mended by `verify`.
 BREAKS = 32
 
+#: What decoding a payload raises that the disk damaged.
+UNREADABLE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -38,7 +41,7 @@ def is_readable(payload: bytes) -> bool:
         _object(payload)
         if not payload.isascii():
             payload.decode()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE_ERRORS:
         return False
     return True
 

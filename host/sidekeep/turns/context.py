@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from sidekeep.providers.base import Block, Message, TextBlock, ToolCall
+from sidekeep.store.damage import UNREADABLE_ERRORS
 from sidekeep.store.path import PathNode, path_to
 from sidekeep.store.tx import Tx
 from sidekeep.turns.attachments import AttachmentReader
@@ -124,7 +125,7 @@ class _Derivation:
                     step(node)
                 elif node.type == "turn_context":
                     turn_context = _object(node.payload)
-            except msgspec.DecodeError:
+            except UNREADABLE_ERRORS:
                 continue  # a damaged payload is left out; `verify` names it
             visible.append(node)
         if self._uneven:

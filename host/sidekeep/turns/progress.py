@@ -3,12 +3,14 @@
 Nothing of this is kept elsewhere, so that a run goes on after a death from what is on disk.
 """
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
 
 from sidekeep.model.limits import TOOL_FAULTS_STOP, TURN_STEPS
 from sidekeep.store import runs, settings
+from sidekeep.store.damage import UNREADABLE_ERRORS
 from sidekeep.store.pages import site_named, site_of
 from sidekeep.store.path import PathNode, path_to
 from sidekeep.store.runs import RunRow
@@ -82,17 +84,17 @@ class _Reader:
     def take(self, node: PathNode, *, own: bool) -> None:
         if node.deleted or node.type not in ("user_message", "tool_call", "tool_result"):
             return
-        try:
-            payload = _decode(node.payload)
-        except msgspec.DecodeError:
-            return
-        if node.type == "user_message":
+        with suppress(*UNREADABLE_ERRORS, KeyError, TypeError, AttributeError):  # so it is with what a model is given
+            self._read(node.type, _decode(node.payload), own)
+
+    def _read(self, type: str, payload: dict[str, Any], own: bool) -> None:
+        if type == "user_message":
             attached = payload.get("attachedContext") or ()
             self._tainted = self._tainted or any(context.get("trust") == "untrusted" for context in attached)
-        elif node.type == "tool_call" and own:
+        elif type == "tool_call" and own:
             call = Call(payload["itemId"], payload["toolName"], payload["params"])
             self._calls[call.item_id] = call
-        elif node.type == "tool_result":
+        elif type == "tool_result":
             self._result(payload, own)
 
     def _result(self, payload: dict[str, Any], own: bool) -> None:
