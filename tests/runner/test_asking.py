@@ -154,7 +154,10 @@ def test_work_handed_over_and_a_wait_that_the_user_ends(desk: Desk, far: Steered
     card = desk.host.event("interaction.request")
     assert card["deadlineAt"] == soon.timestamp() * 1000
     assert card["request"] == {"kind": "wait_until", "until": card["deadlineAt"], "reason": "the news"}
-    desk.host.ack("interaction.response", interactionId=card["interactionId"], response=early)
+    members = {"interactionId": card["interactionId"]}
+    refused = desk.host.refused("interaction.response", **members, response={"continue": False})
+    assert refused["code"] == "invalid_command"
+    desk.host.ack("interaction.response", **members, response=early)
     call = far.call()
     assert told(call)[4] == "The user ended the wait early."
     call.end()

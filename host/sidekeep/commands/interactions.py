@@ -37,5 +37,7 @@ def respond(tx: Tx, op: InteractionResponse, ctx: Context) -> dict[str, Any]:
 def _check(kind: str, response: dict[str, Any]) -> None:
     member, wanted, shape = _ANSWERS.get(kind, ("answer", str, '{"answer": text}'))
     more = set(response) - {member, "note"}
-    if type(response.get(member)) is not wanted or more or not isinstance(response.get("note", ""), str):
+    # Not to go on is what a wait does by itself.
+    waits = kind == "wait_until" and response.get(member) is False
+    if type(response.get(member)) is not wanted or waits or more or not isinstance(response.get("note", ""), str):
         raise InvalidCommand(f"response: takes {shape}.")
