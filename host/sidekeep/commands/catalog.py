@@ -83,6 +83,7 @@ QUERIES: dict[str, tuple[str, str]] = {
     "attachment.list": ("attachments", "listing"),
     "page.list": ("pages", "listing"),
     "page.get": ("pages", "get"),
+    "session.commits": ("sessions", "commits"),
 }
 
 #: Answered by the host itself: they concern the port, not the store.

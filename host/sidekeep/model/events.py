@@ -24,6 +24,7 @@ ChangedKind = Literal[
     "pages",
     "attachments",
     "backups",
+    "sessions",
 ]
 ThreadChanges = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/ThreadMetaPart"})]
 """Those members of ThreadMeta that have changed; null for an optional one that is gone."""

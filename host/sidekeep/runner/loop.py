@@ -16,6 +16,7 @@ from sidekeep.model.errors import SidekeepError
 from sidekeep.model.ids import new_id
 from sidekeep.model.limits import RUNNER_IDLE_MS
 from sidekeep.model.places import Places
+from sidekeep.runner.archiving import Archiving
 from sidekeep.runner.hosts import Hosts
 from sidekeep.runner.live_writer import LiveWriter
 from sidekeep.runner.reader import Reader
@@ -78,6 +79,7 @@ class Runner:
         self._refused: dict[str, tuple[int, float]] = {}
         self._turns: dict[str, Turn] = {}
         self._bench = Bench(self, self._start_job, self._again)
+        self._archiving = Archiving(store.places, self._reader.now, self._writer.run, self._from_thread, log)
         self._alone_since: float | None = None
         self._care_due: float | None = monotonic() + CARE_AFTER_SECONDS
         self._cared = float("-inf")
@@ -184,6 +186,7 @@ class Runner:
             self._again(1.0)
             return
         self._steer({run.id: run for run in open_runs})
+        self._archiving.look()
         self._bench.look(open_jobs, leaving=bool(leaving))
         if leaving:
             self._park()
@@ -241,6 +244,8 @@ class Runner:
         live = LiveWriter(self._store.places, mine.run_id, mine.attempt, self._ring, self._disk_refused)
         turn = self._turns[run_id] = Turn(self, mine, live)
         try:
+            # A run that was taken is a turn's at once: whoever leaves meanwhile hands it over.
+            await self._archiving.stage(mine.thread_id, mine.run_id)
             whole = await turn.execute()
         finally:
             del self._turns[run_id]
@@ -361,6 +366,8 @@ class Runner:
         if self._busy():
             self._alone_since = None
             return False
+        if self._archiving.busy:
+            return False
         hosts = self._hosts.living()
         if hosts:
             self._alone_since = None
@@ -408,6 +415,7 @@ class Runner:
             task.cancel()
         if self._tasks:
             await asyncio.wait(list(self._tasks.values()), timeout=LET_GO_SECONDS)
+        await self._archiving.close()
         await self.models.aclose()
         if self._bell is not None:
             self._loop.remove_reader(self._bell.fileno())

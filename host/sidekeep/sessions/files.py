@@ -107,7 +107,7 @@ def _list(text: str) -> list[str]:
 
 
 def turn_message(lack: Lacking, turn: EndedTurn, number: int, after: int) -> str:
-    """Its subject is what was asked after the seq of the commit before. Names the model and the usage; the lines at its end say how far the repository is."""
+    """Its subject is what was asked after the seq of the commit before; it names the model and the usage."""
     usage = turn.usage
     used = f"{usage.get('inputTokens', 0)} in, {usage.get('outputTokens', 0)} out" if usage else ""
     how = "" if turn.state == "completed" else f" ({turn.state})"

@@ -28,8 +28,8 @@ class Layout:
         self.session_locks = os.path.join(root, ".session-locks")
 
     def make(self) -> "Layout":
-        """The folders that every writer needs."""
-        private_folder(os.path.dirname(self.root))
+        """The folders that every writer needs; raises FileNotFoundError where the state folder itself is gone."""
+        os.stat(os.path.dirname(self.root))  # or it would be made again beside a store that was moved away
         for folder in (self.root, self.deleted, self.locks, self.session_locks):
             private_folder(folder)
         return self
