@@ -18,7 +18,7 @@ from sidekeep.host.pacing import Pacer
 from sidekeep.host.presence import Presence
 from sidekeep.host.request import COMMAND, FAULT, QUERY, Request
 from sidekeep.host.tidy import Tidy
-from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError, StoreReplaced
+from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError, StorageFull, StoreReplaced
 from sidekeep.model.ids import new_id
 from sidekeep.store.bell import Bell
 from sidekeep.store.connection import typed
@@ -47,6 +47,9 @@ ALONE = frozenset(
 )
 # They look at their thread's row through `Tx.thread` only, and write no statement over `threads`.
 LIGHT = frozenset(("node.append",))
+
+# What makes room: on a full disk the reserve is given up for them.
+FREEING = frozenset(("thread.delete", "attachment.delete", "attachment.abort", "page.delete"))
 
 Send = Callable[[list[bytes]], None]
 
@@ -206,6 +209,8 @@ class Engine:
             if notes is not None:
                 self._tidy.notes_written(notes)
             for request, unit, context in group:
+                if isinstance(unit.error, StorageFull) and request.name in FREEING and self._let_go():
+                    self._doorway.run_group([unit])
                 if unit.response is not None:
                     self._out.append(answers.with_client(request, unit.response))
                 else:
@@ -221,6 +226,11 @@ class Engine:
         if self._out:
             out, self._out = self._out, []
             self._send(out)
+
+    def _let_go(self) -> bool:
+        from sidekeep.store import reserve  # only on a full disk
+
+        return reserve.let_go(self._places)
 
     def _do_after(self, context: Context) -> None:
         if context.after is not None:
@@ -397,6 +407,9 @@ class Engine:
         self._indexing = True
         if not self._doorway.allocate_log() and self._doorway.pages_in_log >= CHECKPOINT_AT_IDLE_PAGES:
             self._doorway.checkpoint()
+        from sidekeep.store import reserve  # not before the first rest
+
+        reserve.keep(self._places)
 
 
 def _refusing(error: SidekeepError) -> Handler:

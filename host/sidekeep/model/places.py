@@ -112,6 +112,7 @@ class Places:
         self.logs = below + "logs"
         self.backups = below + "backups"
         self.sessions = below + "sessions"
+        self.reserve = below + "reserve"
 
     @property
     def runtime(self) -> str:
