@@ -25,7 +25,7 @@ def far(desk: Desk) -> Iterator[Steered]:
 
 
 def test_a_page_is_read_once_it_is_allowed(desk: Desk, far: Steered, page_address: str) -> None:
-    """A14: the card stands in the chat, its decision lets the tool read, and the model has the page's words."""
+    """A14: the card's decision lets the tool read, the model has the page's words, and takes more while it answers."""
     desk.grant_everything()
     panel = desk.panel(page_address)
     heading = desk.browsers[0].page.locator("h1").first.inner_text()
@@ -45,8 +45,16 @@ def test_a_page_is_read_once_it_is_allowed(desk: Desk, far: Steered, page_addres
     assert heading in read
     assert page_address in read
     assert "Only this page." in tabs
-    call.say("It is about the sample.")
+    call.say("It is ")
+    panels.part(panel, "composer").fill("In one word.")
+    panels.part(panel, "composer").press("Control+Enter")
+    expect(panels.part(panel, "composer")).to_have_value("")
+    expect(panel.get_by_text("read at the next step")).to_be_visible()
+    call.end()
+    call = far.call()
+    assert call.said[-1] == ("user", "In one word.")
+    call.say("Sample.")
     call.end()
     final = panel.locator('[data-testid="message"][data-role="assistant"]').last
-    assert expect_whole(final, 20) == "It is about the sample."
+    assert expect_whole(final, 20) == "Sample."
     expect(answer(panel)).to_be_visible()

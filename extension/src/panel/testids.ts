@@ -138,7 +138,7 @@ export const TESTID = {
   cancelTurn: 'cancel-turn',
   /** A question, or a deed that is asked for; `data-kind`. */
   interaction: 'interaction',
-  /** A tool's call or result; `data-tool`, `data-state` (running done failed). */
+  /** A tool's call or result; `data-tool`, `data-state` (called done failed). */
   toolCard: 'tool-card',
   /** Adds what is written to the answer that grows. */
   steer: 'steer',

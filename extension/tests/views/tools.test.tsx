@@ -2,7 +2,7 @@
 // What tools ask of the panel: pages, pictures of them, tabs; and what the person is asked.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { id, meta, snapshot, THREAD } from '../support/make';
-import { click, doing, every, one, PanelInPage, type } from '../support/panel';
+import { ALL, click, doing, every, one, PanelInPage, press, type } from '../support/panel';
 
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 30_000 });
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
       query: async () => [tab(), { id: 8, windowId: 1, active: false, title: 'Bank', url: 'https://my.bank.example/', lastAccessed: 1 }],
     },
   });
-  await panel.serve([meta()]);
+  await panel.serve([meta()], [...ALL, 'turn.steer']);
   browsing = await import('../../src/panel/effects/browsing');
 });
 
@@ -182,5 +182,75 @@ describe('interactions', () => {
     await show({ kind: 'wait_until', until: Date.now() + 60_000, reason: 'The tide turns.' });
     await click(panel, button('Go on now'));
     expect(panel.sent('interaction.response')).toMatchObject({ response: { continue: true } });
+  });
+});
+
+describe('an answer that grows', () => {
+  const TURN = { threadId: THREAD, turnId: id(81), runId: id(82) };
+  const begin = async (steerable: boolean): Promise<void> => {
+    await panel.show(snapshot([]));
+    await panel.hear({ type: 'turn.start', ...TURN, turnKind: 'turn', steerable });
+    await panel.hear({ type: 'item.start', ...TURN, itemId: id(83), kind: 'assistant_message', meta: {} });
+  };
+
+  test('takes more words where it says so', async () => {
+    await begin(true);
+    await type(panel, one('composer'), 'In one word.');
+    await click(panel, one('steer'));
+    const input = { content: [{ type: 'text', text: 'In one word.' }] };
+    expect(panel.sent('turn.steer')).toMatchObject({ threadId: THREAD, expectedTurnId: id(81), input });
+    expect(one<HTMLTextAreaElement>('composer').value).toBe('');
+  });
+
+  test('a refused addition can go as a message of its own', async () => {
+    await begin(true);
+    await type(panel, one('composer'), 'In one word.');
+    await press(panel, one('composer'), 'Enter', { ctrlKey: true });
+    const { submissionId } = panel.sent('turn.steer') ?? {};
+    const { outbox } = await import('../../src/outbox/outbox');
+    await outbox.refuse(String(submissionId), { code: 'turn_mismatch', message: '' });
+    await panel.hear({ type: 'command.rejected', submissionId, code: 'turn_mismatch', message: '', retryable: false });
+    await panel.say({ kind: 'outbox' });
+    const again = [...document.querySelectorAll<HTMLElement>('.unsent button')].find((each) => each.textContent === 'Send again');
+    expect(document.querySelector('.unsent')?.textContent).toContain('That answer is over');
+    await click(panel, again as HTMLElement);
+    expect(panel.sent('turn.submit')).toMatchObject({ threadId: THREAD, input: { content: [{ type: 'text', text: 'In one word.' }] } });
+  });
+
+  test('takes none where it does not', async () => {
+    await begin(false);
+    await type(panel, one('composer'), 'In one word.');
+    expect(every('steer')).toEqual([]);
+    await press(panel, one('composer'), 'Enter', { ctrlKey: true });
+    expect(panel.sent('turn.submit')).toBeDefined();
+  });
+
+  test('says that the endpoint is asked again, until it speaks', async () => {
+    await begin(true);
+    const delta = { type: 'item.delta', ...TURN, itemId: id(83) };
+    await panel.hear({ ...delta, seq: 0, delta: { toolProgress: { note: 'retrying', done: 2, total: 5 } } });
+    await vi.waitFor(() => expect(one('thinking').textContent).toContain('Trying again, 2 of 5'));
+    await panel.hear({ ...delta, seq: 1, delta: { text: 'High.' } });
+    await vi.waitFor(() => expect(every('thinking')).toEqual([]));
+  });
+});
+
+describe('what was done', () => {
+  const node = (number: number, kind: string, payload: object): object => ({
+    id: id(number), parentId: number === 91 ? null : id(number - 1), type: kind, ts: 1, payload,
+  });
+
+  test('a call in short, its result folded, the decision in words', async () => {
+    const nodes = [
+      node(91, 'tool_call', { itemId: id(91), toolName: 'search_history', params: '{"query":"tides\\nat noon","limit":3}', level: 'L0' }),
+      node(92, 'approval_decision', { approvalId: id(60), request: { tool: 'search_history', title: 'Search' }, decision: { kind: 'decline', note: 'No.' }, ts: 1 }),
+      node(93, 'tool_result', { itemId: id(91), toolName: 'search_history', ok: false, contentForLlm: [{ type: 'text', text: 'Declined.' }] }),
+    ];
+    await panel.show(snapshot(nodes as never));
+    const [call, result] = every('tool-card') as HTMLDetailsElement[];
+    expect(call?.querySelector('summary')?.textContent).toContain('tides at noon, 3');
+    expect([call?.open, result?.open, result?.dataset['state']]).toEqual([false, false, 'failed']);
+    expect(result?.textContent).toContain('Declined.');
+    expect(document.body.textContent).toContain('You declined “Search”. No.');
   });
 });

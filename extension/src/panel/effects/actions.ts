@@ -6,7 +6,7 @@ import { cutText } from '../../text';
 import { t } from '../i18n';
 import { NO_DRAFT } from '../state/model';
 import { attachmentsOf } from '../state/payload';
-import { conversation, dispatch, drafts, threads } from '../store';
+import { can, conversation, dispatch, drafts, threads } from '../store';
 import { known } from './attachments';
 import { exists } from './begun';
 import { beside } from './beside';
@@ -88,6 +88,32 @@ export function sendDraft(threadId = conversation.peek().threadId): void {
   dispatch({ type: 'draft', threadId, draft: NO_DRAFT });
   if (draft.editing === undefined) submit(threadId, input, gone);
   else void tellAndLook(threadId, command('turn.fork', { threadId, siblingOfNodeId: draft.editing, input }));
+}
+
+/** Whether what is written can go into the answer that grows: words alone, and no older message's. */
+export function canSteer(threadId: string): boolean {
+  const draft = drafts.value[threadId] ?? NO_DRAFT;
+  const isPlain = draft.editing === undefined && filesOf(threadId).length === 0;
+  return can('turn.steer') && conversation.value.turn?.steerable === true && isPlain && draft.text.trim() !== '';
+}
+
+/** Adds what is written to the answer that grows; it is read at its next step. */
+export function steerDraft(threadId = conversation.peek().threadId): void {
+  const { turn } = conversation.peek();
+  const draft = drafts.peek()[threadId] ?? NO_DRAFT;
+  const text = draft.text.trim();
+  if (!turn || !canSteer(threadId)) return;
+  if (new Blob([text]).size > LONGEST_MESSAGE) return sendDraft(threadId);
+  dispatch({ type: 'draft', threadId, draft: NO_DRAFT });
+  const input = inputFrom(text, draft.context);
+  // Refused, it stays in the conversation with the reason, and can be sent as a message of its own.
+  void command('turn.steer', { threadId, expectedTurnId: turn.turnId, input }).then(
+    () => toast(t('steered')),
+    (error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    },
+  );
+  return undefined;
 }
 
 /** Messages that waited for their files go when these are there. */

@@ -5,6 +5,7 @@ const SENTENCES: Readonly<Record<string, MessageKey>> = {
   not_connected: 'codeNotConnected',
   not_found: 'codeNotFound',
   conflict: 'codeConflict',
+  turn_mismatch: 'codeTurnMismatch',
   run_active: 'codeRunActive',
   queue_full: 'codeQueueFull',
   overloaded: 'codeOverloaded',

@@ -15,7 +15,8 @@ async function forget(pending: Pending): Promise<void> {
 /** As a new command, to the store that is there now. The old one is gone from the outbox only after that. */
 export function sendAgain(pending: Pending): void {
   const { op } = pending;
-  if (op.type === 'turn.submit') submit(op.threadId, op.input);
+  // The answer that it was to be added to is over: a message of its own.
+  if (op.type === 'turn.submit' || op.type === 'turn.steer') submit(op.threadId, op.input);
   else if (op.type === 'turn.fork') {
     void command('turn.fork', {
       threadId: op.threadId,
@@ -29,7 +30,7 @@ export function sendAgain(pending: Pending): void {
 /** Throws the message away, but puts its words back into the field they came from. */
 export function discard(pending: Pending): void {
   const { op } = pending;
-  if ((op.type === 'turn.submit' || op.type === 'turn.fork') && op.input) {
+  if ((op.type === 'turn.submit' || op.type === 'turn.fork' || op.type === 'turn.steer') && op.input) {
     const draft = { text: inputText(op.input), context: op.input.attachedContext ?? [] };
     dispatch({ type: 'draft', threadId: op.threadId, draft });
   }

@@ -11,6 +11,8 @@ export interface LiveItem {
   readonly text: string;
   readonly reasoning: string;
   readonly seq: number;
+  /** What it does meanwhile, while it says nothing: `note`, `done`, `total`. */
+  readonly progress?: unknown;
   /** Its node is written; the item stays on show until that node has come. */
   readonly nodeId?: string;
 }
@@ -24,6 +26,8 @@ export interface Ended {
 export interface Turn extends Pick<ActiveTurn, 'runId' | 'turnId' | 'state'> {
   /** Seen from its start to go straight on: what it writes has no siblings. */
   readonly linear: boolean;
+  /** Takes more words while it runs. */
+  readonly steerable: boolean;
 }
 
 export interface Conversation {

@@ -77,6 +77,8 @@ export function withSnapshot(conversation: Conversation, snapshot: ThreadSnapsho
       runId: activeTurn.runId,
       turnId: activeTurn.turnId,
       state: activeTurn.state,
+      // A snapshot does not say; a turn that takes no more words refuses them.
+      steerable: conversation.turn?.turnId === activeTurn.turnId ? conversation.turn.steerable : true,
       linear: conversation.turn?.turnId === activeTurn.turnId && conversation.turn.linear,
     },
     items: joinItems(items, same ? conversation.items : []),

@@ -33,7 +33,7 @@ export type Row =
   | MessageRow
   | { readonly kind: 'recovery'; readonly key: string; readonly run: RecoverableRun }
   | { readonly kind: 'ended'; readonly key: string; readonly ended: Ended }
-  | { readonly kind: 'thinking'; readonly key: string }
+  | { readonly kind: 'thinking'; readonly key: string; readonly progress?: unknown }
   | { readonly kind: 'queued'; readonly key: string; readonly run: QueuedTurn; readonly place: number }
   | { readonly kind: 'approval'; readonly key: string; readonly approval: PendingApproval }
   | { readonly kind: 'interaction'; readonly key: string; readonly interaction: PendingInteraction };
@@ -117,7 +117,7 @@ const STATES: Readonly<Record<Pending['state'], MessageState>> = {
 /** The words of a command that are not in the tree yet, or null for commands without any. */
 function pendingRow(pending: Pending): MessageRow | null {
   const { op } = pending;
-  if ((op.type !== 'turn.submit' && op.type !== 'turn.fork') || !op.input) return null;
+  if ((op.type !== 'turn.submit' && op.type !== 'turn.fork' && op.type !== 'turn.steer') || !op.input) return null;
   return {
     kind: 'message',
     key: pending.submissionId,
@@ -154,7 +154,10 @@ export function rowsOf(conversation: Conversation, pending: PanelState['pending'
   rows.push(...bubbles.filter((row) => row.state === 'saved'));
   const live = items.filter((item) => SHOWN_ITEMS.has(item.kind) && (item.text || item.reasoning)).map(itemRow);
   rows.push(...live);
-  if (turn && live.length === 0 && conversation.approvals.length === 0) rows.push({ kind: 'thinking', key: `thinking:${turn.turnId}` });
+  if (turn && live.length === 0 && conversation.approvals.length === 0) {
+    const progress = items.at(-1)?.progress;
+    rows.push({ kind: 'thinking', key: `thinking:${turn.turnId}`, ...(progress === undefined ? {} : { progress }) });
+  }
   for (const approval of conversation.approvals) rows.push({ kind: 'approval', key: approval.approvalId, approval });
   for (const interaction of conversation.interactions) {
     rows.push({ kind: 'interaction', key: interaction.interactionId, interaction });

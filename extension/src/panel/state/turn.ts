@@ -42,11 +42,11 @@ function withQuestion(conversation: Conversation, event: Heard): Conversation {
   }
 }
 
-function started(conversation: Conversation, { runId, turnId, turnKind }: EventOf<'turn.start'>): Conversation {
+function started(conversation: Conversation, { runId, turnId, turnKind, steerable }: EventOf<'turn.start'>): Conversation {
   const again = conversation.turn?.turnId === turnId;
   return {
     ...conversation,
-    turn: { runId, turnId, state: 'preparing', linear: turnKind === 'turn' },
+    turn: { runId, turnId, state: 'preparing', linear: turnKind === 'turn', steerable },
     // A turn that starts once more (after its runner died) says everything anew under new items.
     items: conversation.items.filter((item) => item.nodeId !== undefined),
     ended: null,
@@ -68,9 +68,11 @@ function grown(conversation: Conversation, { itemId, seq, delta }: EventOf<'item
   // We were not there when it started: only a snapshot has its beginning.
   if (!item) return conversation.stale ? conversation : { ...conversation, stale: true };
   if (seq <= item.seq || item.nodeId !== undefined) return conversation;
+  const { progress: _, ...before } = item;
   const longer: LiveItem = {
-    ...item,
+    ...before,
     seq,
+    ...(delta.toolProgress === undefined ? {} : { progress: delta.toolProgress }),
     text: item.text + (delta.text ?? ''),
     reasoning: item.reasoning + (delta.reasoning ?? ''),
   };

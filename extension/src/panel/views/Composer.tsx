@@ -1,7 +1,7 @@
 // The composer: grows with its text, keeps drafts, sends with Enter, takes pages and long pastes as chips.
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { leaveEdit, sendDraft, stop } from '../effects/actions';
+import { canSteer, leaveEdit, sendDraft, steerDraft, stop } from '../effects/actions';
 import { addContext, attachHere, attaching, cuts, details, removeContext } from '../effects/attaching';
 import { addFiles, files } from '../effects/files';
 import { t } from '../i18n';
@@ -28,6 +28,7 @@ export function Composer(): JSX.Element {
   const shifted = useRef(false);
   const change = (next: Draft): void => dispatch({ type: 'draft', threadId, draft: next });
   const empty = draft.text.trim() === '' && !files.value.some((each) => each.threadId === threadId);
+  const steerable = turn && canSteer(threadId);
   const mention = useMention(draft.text, (text) => change({ ...draft, text }));
 
   useLayoutEffect(() => {
@@ -45,7 +46,8 @@ export function Composer(): JSX.Element {
     if (mention.key(event)) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      sendDraft();
+      if (steerable && (event.ctrlKey || event.metaKey)) steerDraft();
+      else sendDraft();
     } else if (event.key === 'Escape') {
       if (draft.editing !== undefined) leaveEdit(threadId);
       else stop();
@@ -134,6 +136,11 @@ export function Composer(): JSX.Element {
         <FileButton />
         <AttachMenu mention={beginMention} />
         <span class="space" />
+        {steerable && (
+          <button type="button" class="button small" data-testid={TESTID.steer} onClick={() => steerDraft()} title={t('steerTitle')}>
+            {t('steer')}
+          </button>
+        )}
         {turn && (
           <button type="button" class="round stop" data-testid={TESTID.stop} onClick={stop} aria-label={t('stop')} title={t('stopTitle')}>
             <StopIcon />

@@ -182,8 +182,14 @@ function RowView({ row }: { row: Row }): JSX.Element {
       return (
         <p class="thinking" data-testid="thinking">
           <span /> <span /> <span />
-          <span class="sr-only">{t('thinking')}</span>
+          <span class="sr-only">{t('thinking')}</span> {retrying(row.progress)}
         </p>
       );
   }
+}
+
+/** An endpoint that could not answer is asked again. */
+function retrying(progress: unknown): string {
+  const { note, done, total } = (progress ?? {}) as { note?: string; done?: number; total?: number };
+  return note === 'retrying' ? t('retrying', done ?? 0, total ?? 0) : '';
 }

@@ -8,9 +8,13 @@ import { Attached } from './Attached';
 import { Chip } from './Chip';
 import { Icon } from './Icon';
 import { Markdown } from './Markdown';
+import { later } from './later';
 import { MessageActions } from './MessageActions';
 import { AnswerFoot } from './AnswerFoot';
 import { UnsentActions } from './UnsentActions';
+
+const ToolBody = later(async () => (await import('./ToolBody')).ToolBody);
+const DecisionBody = later(async () => (await import('./ToolBody')).DecisionBody);
 
 export const Message = memo(({ row }: { readonly row: MessageRow }): JSX.Element => {
   return (
@@ -45,7 +49,7 @@ const BODIES: Readonly<Record<MessageRow['role'], (row: MessageRow) => JSX.Eleme
     </p>
   ),
   tool: (row) => <ToolBody row={row} />,
-  decision: (row) => <p class="notice">{row.text || t('roleDecision')}</p>,
+  decision: (row) => <DecisionBody row={row} />,
 };
 
 function UserBody({ row }: { row: MessageRow }): JSX.Element {
@@ -85,19 +89,5 @@ function AssistantBody({ row }: { row: MessageRow }): JSX.Element {
       {!growing && <AnswerFoot row={row} />}
       {!growing && <MessageActions row={row} />}
     </>
-  );
-}
-
-function ToolBody({ row }: { row: MessageRow }): JSX.Element {
-  const { tool } = row;
-  const result = row.node?.type === 'tool_result';
-  return (
-    <details class="tool">
-      <summary>
-        <Icon name="gear" size={14} />{' '}
-        {result ? t(tool?.ok === false ? 'toolFailed' : 'toolResult') : t('toolCall', tool?.name ?? '')}
-      </summary>
-      <pre tabindex={0} data-testid={TESTID.messageBody}>{result ? row.text : tool?.params}</pre>
-    </details>
   );
 }
