@@ -254,3 +254,29 @@ describe('what was done', () => {
     expect(document.body.textContent).toContain('You declined “Search”. No.');
   });
 });
+
+describe('a paused run', () => {
+  const paused = (state: 'paused_budget' | 'paused_uncertain', more: object = {}): ReturnType<typeof snapshot> => {
+    const run = { runId: id(82), turnId: id(81), state };
+    return snapshot([], { activeTurn: { ...run, items: [] }, recoverable: [{ ...run, reason: 'paused', ...more }] });
+  };
+  const button = (text: string): HTMLElement => [...one('recovery-card').querySelectorAll('button')].find((each) => each.textContent === text) as HTMLElement;
+
+  test('goes on after its budget, when the person says so', async () => {
+    await panel.show(snapshot([]));
+    await panel.hear({ type: 'turn.start', threadId: THREAD, turnId: id(81), runId: id(82), turnKind: 'turn', steerable: true });
+    await panel.hear({ type: 'turn.complete', threadId: THREAD, turnId: id(81), stopReason: 'budget_pause' });
+    await panel.answer('thread.subscribe', paused('paused_budget'));
+    expect(one('recovery-card').textContent).toContain('reached its budget');
+    expect(every('stop')).toEqual([]);
+    await click(panel, one('resume'));
+    expect(panel.sent('run.resume')).toMatchObject({ threadId: THREAD, runId: id(82) });
+  });
+
+  test.each([['Do it again', 'retry'], ['It was done', 'mark_done'], ['It failed', 'fail']])('%s: %s', async (text, resolution) => {
+    await panel.show(paused('paused_uncertain', { tool: 'send_mail' }));
+    expect(one('recovery-card').textContent).toContain('send_mail');
+    await click(panel, button(text));
+    expect(panel.sent('run.resolveUncertain')).toMatchObject({ threadId: THREAD, runId: id(82), resolution });
+  });
+});

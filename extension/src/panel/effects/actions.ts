@@ -205,7 +205,7 @@ export function resume(runId: string): void {
 
 export function resolveUncertain(runId: string, resolution: 'retry' | 'mark_done' | 'fail'): void {
   const { threadId } = conversation.peek();
-  void tell(command('run.resolveUncertain', { threadId, runId, resolution }));
+  void tellAndLook(threadId, command('run.resolveUncertain', { threadId, runId, resolution }));
 }
 
 /** Leaves the partial answer as it is: the host writes it down as interrupted, and the queue goes on. */

@@ -73,14 +73,15 @@ export function withSnapshot(conversation: Conversation, snapshot: ThreadSnapsho
     nodes: [...above, ...nodes],
     before: above.length > 0 ? conversation.before : before,
     siblings: above.length > 0 ? { ...conversation.siblings, ...siblings } : siblings,
-    turn: activeTurn && {
+    // A paused run stands among those that can go on: nothing is written until somebody says so.
+    turn: activeTurn && !activeTurn.state.startsWith('paused_') ? {
       runId: activeTurn.runId,
       turnId: activeTurn.turnId,
       state: activeTurn.state,
       // A snapshot does not say; a turn that takes no more words refuses them.
       steerable: conversation.turn?.turnId === activeTurn.turnId ? conversation.turn.steerable : true,
       linear: conversation.turn?.turnId === activeTurn.turnId && conversation.turn.linear,
-    },
+    } : null,
     items: joinItems(items, same ? conversation.items : []),
     queue: snapshot.queue,
     recoverable: snapshot.recoverable,

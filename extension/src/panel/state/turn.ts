@@ -98,6 +98,7 @@ function ended(conversation: Conversation, { turnId, stopReason, error }: EventO
     turn: null,
     ended: { turnId, stopReason, ...(error ? { error } : {}) },
     // All of it is on disk; what has not come as a node is read again, and so is where it forked.
-    stale: conversation.stale || conversation.items.length > 0 || conversation.turn?.linear === false,
+    // A paused one can go on, which only a snapshot tells.
+    stale: conversation.stale || conversation.items.length > 0 || conversation.turn?.linear === false || stopReason === 'budget_pause',
   };
 }
