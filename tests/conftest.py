@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +20,10 @@ os.environ["XDG_RUNTIME_DIR"] = str(RUNTIME)
 os.environ["SIDEKEEP_STATE"] = str(RUNTIME / "nobody-named-a-state-folder")
 for name in ("SIDEKEEP_LOG", "SIDEKEEP_VAULT", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS"):
     os.environ.pop(name, None)
+
+# Under nohup this signal would be ignored, and by every process that a test starts.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 LEAVING_SECONDS = 10.0
 

@@ -95,13 +95,13 @@ class Archiving:
     async def stage(self, thread_id: str, run_id: str) -> None:
         """Copy the uploads of a turn into its session before it runs; a disk that refuses does not stop the turn.
 
-        A turn without uploads does not wait for the archive's thread.
+        No turn waits for the archive's thread, only for the session's lock, which is held for one commit at most.
         """
         look = partial(session_repos.uploads_of_run, run_id=run_id)
         try:
             uploads = await self._loop.run_in_executor(None, self._read, look)
             if uploads:
-                await self._loop.run_in_executor(self._pool, self._archive.stage, thread_id, uploads)
+                await self._loop.run_in_executor(None, self._archive.stage, thread_id, uploads)
         except (OSError, SidekeepError) as error:
             self._log(f"uploads of thread {thread_id} are copied with their turn's commit: {error}")
 

@@ -78,6 +78,7 @@ class Runner:
         # Runs that could not be taken: how often so far, and when to try again.
         self._refused: dict[str, tuple[int, float]] = {}
         self._turns: dict[str, Turn] = {}
+        self._taking: set[str] = set()
         self._bench = Bench(self, self._start_job, self._again)
         self._archiving = Archiving(store.places, self._reader.now, self._writer.run, self._from_thread, log)
         self._alone_since: float | None = None
@@ -230,6 +231,7 @@ class Runner:
 
     async def _execute(self, run_id: str) -> None:
         move = new_id()
+        self._taking.add(run_id)
         try:
             mine = await self.write(
                 lambda tx: begin(tx, run_id, move, watched=self._watched_run(tx, run_id)),
@@ -238,11 +240,15 @@ class Runner:
         except SidekeepError as error:
             self._not_taken(run_id, error)
             return
+        finally:
+            self._taking.discard(run_id)
         self._refused.pop(run_id, None)
         if not isinstance(mine, Held):
             return
         live = LiveWriter(self._store.places, mine.run_id, mine.attempt, self._ring, self._disk_refused)
         turn = self._turns[run_id] = Turn(self, mine, live)
+        if self._stopping:
+            turn.hand_over()
         try:
             # A run that was taken is a turn's at once: whoever leaves meanwhile hands it over.
             await self._archiving.stage(mine.thread_id, mine.run_id)
@@ -405,7 +411,8 @@ class Runner:
         for turn in self._turns.values():
             turn.hand_over()
         for name, task in list(self._tasks.items()):
-            if name not in self._turns:
+            # A run that is being taken is about to be a turn, which then hands itself over.
+            if name not in self._turns and name not in self._taking:
                 task.cancel()
         if self._tasks:
             await asyncio.wait(list(self._tasks.values()), timeout=LET_GO_SECONDS)
