@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 // What tools ask of the panel: pages, pictures of them, tabs; and what the person is asked.
+import axe from 'axe-core';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { id, meta, snapshot, THREAD } from '../support/make';
 import { ALL, click, doing, every, one, PanelInPage, press, type } from '../support/panel';
@@ -279,4 +280,15 @@ describe('a paused run', () => {
     await click(panel, button(text));
     expect(panel.sent('run.resolveUncertain')).toMatchObject({ threadId: THREAD, runId: id(82), resolution });
   });
+});
+
+test('cards that ask have names and labels for everybody', async () => {
+  const request = { kind: 'tool', tool: 'read_page', title: 'Read the text of this page', params: '{"tabId":7}', reason: 'policy', origin: 'https://news.example' };
+  const asked = [{ kind: 'ask_user', question: 'Which?', options: ['Red'] }, { kind: 'hand_over', task: 'Sign in.' }, { kind: 'wait_until', until: 1, reason: 'Tide.' }];
+  const run = { runId: id(61), turnId: id(62) };
+  const interactions = asked.map((each, at) => ({ ...run, interactionId: id(70 + at), request: each }));
+  await panel.show(snapshot([], { approvals: [{ ...run, approvalId: id(60), request, deadlineAt: Date.now() + 60_000 }], interactions }));
+  expect([every('approval').length, every('interaction').length]).toEqual([1, 3]);
+  const { violations } = await axe.run(document.body, { rules: { 'color-contrast': { enabled: false }, region: { enabled: false } } });
+  expect(violations.map((each) => each.id)).toEqual([]);
 });
