@@ -89,7 +89,7 @@ class ToolCall(Struct, tag="tool_call", frozen=True):
     arguments: str
 
 
-class Message(Struct):
+class Message(Struct, gc=False):
     """One message of the conversation (see the module's docstring for what each role carries)."""
 
     role: Role

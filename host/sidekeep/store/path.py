@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sidekeep.store import tree
 from sidekeep.store.sql import statements
-from sidekeep.store.tx import Tx
+from sidekeep.store.tx import Row, Tx
 
 sql = statements(__file__)
 _SCAN = 256
@@ -23,35 +23,55 @@ class PathNode(NamedTuple):
     parent: int | None
     type: str
     deleted: int
-    evicted: int
-    ts: int
     payload: bytes
 
 
 def path_to(tx: Tx, key: int) -> list[PathNode]:
-    """From the root to this node. A parent always has a lower key, so that no damage can make this loop;
-    where a parent is missing the path begins below it."""
-    found: list[PathNode] = []
+    """From the root to this node."""
+    return [PathNode._make(row) for row in rows_to(tx, key)]
+
+
+def rows_to(tx: Tx, key: int) -> list[Row]:
+    """From the root to this node, each row with the fields of a PathNode: a thousand names cost as much as a third
+    of the decoding. A parent always has a lower key, so that no damage can make this loop; where a parent is missing
+    the path begins below it."""
+    found: list[Row] = []
     wanted: int | None = key
     floor = tree.first_key(key >> 32)
     below = key
     while wanted is not None:
         rows = tx.all(sql.down_from, (below, floor, _SCAN))
-        hits = 0
-        for row in rows:
-            if row[0] == wanted:
-                found.append(PathNode._make(row))
-                wanted = row[2]
-                hits += 1
-                if wanted is None:
-                    break
+        on_path = _straight(rows, wanted) or _followed(rows, wanted)
+        hits = len(on_path)
+        if hits:
+            found += on_path
+            wanted = on_path[-1][2]
         if len(rows) < _SCAN or wanted is None:
             break
         below = rows[-1][0] - 1
         if wanted > below:
             break  # the parent is not where it must be: it is gone
         if hits * _WORTH < _SCAN:
-            found += map(PathNode._make, tx.all(sql.up_from, (wanted,)))
+            found += tx.all(sql.up_from, (wanted,))
             break
     found.reverse()
     return found
+
+
+def _straight(rows: list[Row], wanted: int) -> list[Row] | None:
+    """The rows themselves where each is the parent of the one before, as in most threads; else None."""
+    keys = [row[0] for row in rows]
+    keys.append(rows[-1][2] if rows else None)
+    return rows if keys == [wanted, *[row[2] for row in rows]] else None
+
+
+def _followed(rows: list[Row], wanted: int | None) -> list[Row]:
+    """Those of the rows (newest first) that lie on the way up from `wanted`."""
+    on_path = []
+    for row in rows:
+        if row[0] == wanted:
+            on_path.append(row)
+            wanted = row[2]
+            if wanted is None:
+                break
+    return on_path

@@ -12,8 +12,8 @@ from msgspec import Struct, field
 
 from sidekeep.providers.base import Block, Message, TextBlock, ToolCall
 from sidekeep.store.damage import UNREADABLE_ERRORS
-from sidekeep.store.path import PathNode, path_to
-from sidekeep.store.tx import Tx
+from sidekeep.store.path import PathNode, rows_to
+from sidekeep.store.tx import Row, Tx
 from sidekeep.turns.attachments import AttachmentReader
 from sidekeep.turns.fences import Nonce, fenced, fresh_nonce, in_fences
 
@@ -26,7 +26,12 @@ class SessionContext(Struct):
     messages: list[Message]
     turns: list[int]
     turn_context: dict[str, Any] | None
-    path: list[PathNode]
+    visible: list[Row]
+
+    @property
+    def path(self) -> list[PathNode]:
+        """The whole visible path, root first."""
+        return [PathNode._make(row) for row in self.visible]
 
 
 # Only what a model call needs of each payload, and text as the block that is sent: decoding less, and nothing
@@ -45,7 +50,12 @@ class _Attached(Struct, rename="camel"):
     attachment_id: str | None = None
 
 
-class _User(Struct, rename="camel"):
+def _plain(content: list[TextBlock | _Image]) -> bool:
+    """One piece of text, as nearly all messages are."""
+    return len(content) == 1 and type(content[0]) is TextBlock and content[0].text != ""
+
+
+class _User(Struct, rename="camel", gc=False):
     content: list[TextBlock | _Image]
     attached_context: list[_Attached] = field(default_factory=list)
     attachment_ids: list[str] = field(default_factory=list)
@@ -53,13 +63,13 @@ class _User(Struct, rename="camel"):
 
     def named(self) -> list[str]:
         """The attachments whose bytes this message needs."""
-        ids = [block.attachment_id for block in self.content if type(block) is _Image]
+        ids = [] if _plain(self.content) else [b.attachment_id for b in self.content if type(b) is _Image]
         if self.attached_context:
             ids += [c.attachment_id for c in self.attached_context if c.text is None and c.attachment_id is not None]
         return ids + self.attachment_ids if self.attachment_ids else ids
 
 
-class _Assistant(Struct, rename="camel"):
+class _Assistant(Struct, rename="camel", gc=False):
     content: list[TextBlock | _Image]
     reasoning: str | None = None
     provider_state: dict[str, Any] | None = None
@@ -86,7 +96,7 @@ _object = msgspec.json.Decoder(dict[str, Any]).decode
 
 def session_context(tx: Tx, leaf: int | None, *, vision: bool = False, nonce: Nonce = fresh_nonce) -> SessionContext:
     """The context at a leaf (a node's key); empty for None. Reads the store, changes nothing."""
-    path = path_to(tx, leaf) if leaf is not None else []
+    path = rows_to(tx, leaf) if leaf is not None else []
     return _Derivation(AttachmentReader(tx, vision, nonce), nonce).derive(path)
 
 
@@ -107,7 +117,7 @@ class _Derivation:
         self._asking: Message | None = None  # the assistant message that calls belong to
         self._uneven = False  # calls to pair, or empty messages to leave out
 
-    def derive(self, path: list[PathNode]) -> SessionContext:
+    def derive(self, path: list[Row]) -> SessionContext:
         turn_context = None
         visible = []
         steps = {
@@ -116,24 +126,24 @@ class _Derivation:
             "tool_call": self._on_call,
             "tool_result": self._on_result,
         }
-        for node in path:
-            if node.deleted or node.type == "system_notice":
+        for row in path:
+            _k, _id, _parent, kind, deleted, payload = row
+            if deleted or kind == "system_notice":
                 continue
             try:
-                step = steps.get(node.type)
-                if step is not None:
-                    step(node)
-                elif node.type == "turn_context":
-                    turn_context = _object(node.payload)
+                if kind in steps:
+                    steps[kind](payload)
+                elif kind == "turn_context":
+                    turn_context = _object(payload)
             except UNREADABLE_ERRORS:
                 continue  # a damaged payload is left out; `verify` names it
-            visible.append(node)
+            visible.append(row)
         if self._uneven:
             self._pair()
         return SessionContext(self._messages, self._turns, turn_context, visible)
 
-    def _on_user(self, node: PathNode) -> None:
-        said = _user(node.payload)
+    def _on_user(self, payload: bytes) -> None:
+        said = _user(payload)
         if not said.steered:
             self._turns.append(len(self._messages))
         self._asking = None
@@ -169,16 +179,17 @@ class _Derivation:
             block if isinstance(block, TextBlock) else self._attachments.block(block.attachment_id) for block in content
         ]
 
-    def _on_assistant(self, node: PathNode) -> None:
-        said = _assistant(node.payload)
-        content: list[Block] = [block for block in said.content if type(block) is TextBlock and block.text]
+    def _on_assistant(self, payload: bytes) -> None:
+        said = _assistant(payload)
+        whole: Any = said.content
+        content = whole if _plain(whole) else [b for b in whole if type(b) is TextBlock and b.text]
         self._asking = Message("assistant", content, reasoning=said.reasoning, provider_state=said.provider_state)
         if not content:
             self._uneven = True
         self._messages.append(self._asking)
 
-    def _on_call(self, node: PathNode) -> None:
-        call = _call(node.payload)
+    def _on_call(self, payload: bytes) -> None:
+        call = _call(payload)
         if self._asking is None:
             # The message that asked was deleted; its calls still belong together.
             self._asking = Message("assistant")
@@ -186,8 +197,8 @@ class _Derivation:
         self._asking.tool_calls.append(ToolCall(call.item_id, call.tool_name, call.params))
         self._uneven = True
 
-    def _on_result(self, node: PathNode) -> None:
-        result = _result(node.payload)
+    def _on_result(self, payload: bytes) -> None:
+        result = _result(payload)
         images = [b.attachment_id for b in result.content_for_llm if isinstance(b, _Image)]
         if images:
             self._attachments.learn(images)
