@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from sidekeep.commands.catalog import CAPABILITIES, COMMANDS, QUERIES
 from sidekeep.host.dispatch import handler
+from sidekeep.model import ops
 from sidekeep.model.answers import ACKS, RESULTS
 from sidekeep.model.canonical import canonical
 from sidekeep.model.contract import OPS, PROTOCOL, SCHEMA_HASH
 from sidekeep.model.decode import decode_op
 from sidekeep.model.errors import BY_CODE, CODES, InvalidCommand
-from sidekeep.model.ops import BY_NAME
+from sidekeep.model.ops.every import BY_NAME
 from support.shapes import ANY, TEXT, Shapes
 
 TOP = Path(__file__).parents[2]
@@ -55,6 +56,8 @@ def test_the_schema_hash_is_the_digest_of_the_schema() -> None:
 def test_every_op_has_an_answer_and_every_capability_is_an_op() -> None:
     """An op is a command or a query or the port's; each name leads to a function."""
     assert set(OPS) == set(BY_NAME)
+    assert {name: ops.named(name) for name in BY_NAME} == BY_NAME
+    assert ops.named("thread.nothing") is ops.named("nothing") is ops.named("") is None
     assert set(CAPABILITIES) <= set(OPS)
     assert not set(COMMANDS) & set(QUERIES)
     assert set(COMMANDS) <= set(ACKS)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidekeep.model import digests
 from sidekeep.model.canonical import canonical
 from sidekeep.model.digests import digest_of, fingerprint, node_digest, sha256_hex
-from sidekeep.model.ops import BY_NAME
+from sidekeep.model.ops.every import BY_NAME
 
 ID = str(uuid.uuid4())
 
@@ -65,3 +66,13 @@ def test_a_nodes_digest_is_that_of_its_canonical_json(parent: tuple[str, str] | 
     assert found == digest_of(node)
     plain = json.dumps(json.loads(canonical(node)), separators=(",", ":"), ensure_ascii=False)
     assert digest_of(node) == hashlib.sha256(plain.encode()).hexdigest()
+
+
+def test_the_interpreters_own_digest_and_openssls_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host digests with the interpreter's SHA-256 until its first answer is out, and with OpenSSL's afterwards."""
+    monkeypatch.setattr(digests, "sha256", digests.sha256)  # put back afterwards
+    value = {"a": ["ü", 1, None]}
+    own = digest_of(value)
+    digests.quicken()
+    assert digests.sha256 is hashlib.sha256
+    assert digest_of(value) == own == hashlib.sha256('{"a":["ü",1,null]}'.encode()).hexdigest()

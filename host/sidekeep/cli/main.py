@@ -11,6 +11,7 @@ from cyclopts.exceptions import CycloptsError
 
 from sidekeep import __version__
 from sidekeep.cli.outcome import Status, fail, log_fault, status_of
+from sidekeep.model.digests import quicken
 from sidekeep.model.errors import SidekeepError
 
 # Each command's module is imported when it is called, and not before: the help costs no store and no crypto.
@@ -48,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status (0 done, 1 not so, 2 usage, 3 refused, 4 store)."""
     words = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in words
+    quicken()
     _write_any_text(as_json)
     try:
         done = make_app()(words, exit_on_error=False, print_error=False)

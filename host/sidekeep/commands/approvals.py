@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import Conflict, NotFound
-from sidekeep.model.ops import ApprovalResponse
+from sidekeep.model.ops.turns import ApprovalResponse
 from sidekeep.store import approvals, grants, rules
 from sidekeep.store.approvals import Approval
 from sidekeep.store.thread_row import ThreadRow

@@ -5,7 +5,7 @@ from typing import Any
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
 from sidekeep.model.limits import CHUNK_BYTES
-from sidekeep.model.ops import (
+from sidekeep.model.ops.files import (
     AttachmentAbort,
     AttachmentBegin,
     AttachmentChunk,

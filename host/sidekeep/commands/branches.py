@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import InvalidCommand
-from sidekeep.model.ops import BranchDelete, BranchList, ThreadSelectBranch
+from sidekeep.model.ops.threads import BranchDelete, BranchList, ThreadSelectBranch
 from sidekeep.store import branches, runs, threads, tree
 from sidekeep.store.tx import Tx
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
-from sidekeep.model.ops import BrowserResponse
+from sidekeep.model.ops.turns import BrowserResponse
 from sidekeep.store import browser_requests
 from sidekeep.store.tx import Tx
 

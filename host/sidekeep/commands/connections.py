@@ -6,7 +6,13 @@ from sidekeep.commands import jobs
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import InvalidCommand, NotFound
 from sidekeep.model.installed import local_model
-from sidekeep.model.ops import ConnectionDelete, ConnectionList, ConnectionModels, ConnectionSave, ConnectionVerify
+from sidekeep.model.ops.setup import (
+    ConnectionDelete,
+    ConnectionList,
+    ConnectionModels,
+    ConnectionSave,
+    ConnectionVerify,
+)
 from sidekeep.model.templates import TEMPLATES
 from sidekeep.store import connections
 from sidekeep.store.tx import Tx

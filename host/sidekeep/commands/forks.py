@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import ThreadFork
+from sidekeep.model.ops.threads import ThreadFork
 from sidekeep.store import fork as forking
 from sidekeep.store import threads, tree
 from sidekeep.store.tx import Tx

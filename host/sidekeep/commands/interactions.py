@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
-from sidekeep.model.ops import InteractionResponse
+from sidekeep.model.ops.turns import InteractionResponse
 from sidekeep.store import interactions
 from sidekeep.store.tx import Tx
 

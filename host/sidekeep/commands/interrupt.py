@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import TurnInterrupt
+from sidekeep.model.ops.turns import TurnInterrupt
 from sidekeep.store import runs, steers, threads
 from sidekeep.store.tx import Tx
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import JobCancel, JobList
+from sidekeep.model.ops.port import JobCancel, JobList
 from sidekeep.store import jobs
 from sidekeep.store.tx import Tx
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context, given
-from sidekeep.model.ops import MemoryDelete, MemoryList, MemorySet
+from sidekeep.model.ops.knowledge import MemoryDelete, MemoryList, MemorySet
 from sidekeep.store import memories
 from sidekeep.store.tx import Tx
 

@@ -6,7 +6,7 @@ import msgspec
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import NotFound
-from sidekeep.model.ops import FolderDelete, FolderList, FolderSave, PresetDelete, PresetList, PresetSave
+from sidekeep.model.ops.setup import FolderDelete, FolderList, FolderSave, PresetDelete, PresetList, PresetSave
 from sidekeep.store.tx import Tx, dumps
 
 

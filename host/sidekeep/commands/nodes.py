@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context, given
-from sidekeep.model.ops import NodeAppend, NodeDelete, NodeRestore
+from sidekeep.model.ops.threads import NodeAppend, NodeDelete, NodeRestore
 from sidekeep.store import damage, runs, threads, titles, tree
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import NeedsPermission
-from sidekeep.model.ops import PageCapture, PageDelete, PageGet, PageList
+from sidekeep.model.ops.files import PageCapture, PageDelete, PageGet, PageList
 from sidekeep.store import pages, settings, threads
 from sidekeep.store.tx import Tx
 

@@ -5,7 +5,7 @@ from typing import Any
 from sidekeep.commands import submit
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import Conflict, NotFound
-from sidekeep.model.ops import QueueRemove, QueueUpdate, TurnEnqueue
+from sidekeep.model.ops.turns import QueueRemove, QueueUpdate, TurnEnqueue
 from sidekeep.store import runs, threads
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx, dumps

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import ReceiptGet
+from sidekeep.model.ops.port import ReceiptGet
 from sidekeep.store import receipts
 from sidekeep.store.tx import Tx
 

@@ -7,7 +7,7 @@ import msgspec
 from sidekeep.commands.context import Context
 from sidekeep.model import environment
 from sidekeep.model.errors import Conflict, NotFound
-from sidekeep.model.ops import RunResume
+from sidekeep.model.ops.turns import RunResume
 from sidekeep.store import connections, runs, threads
 from sidekeep.store.tx import Tx
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import NotFound
-from sidekeep.model.ops import RuleDelete, RuleList, RuleSave
+from sidekeep.model.ops.setup import RuleDelete, RuleList, RuleSave
 from sidekeep.store import rules
 from sidekeep.store.tx import Tx
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import RunGet
+from sidekeep.model.ops.turns import RunGet
 from sidekeep.store import live, runs, tree
 from sidekeep.store.tx import Tx
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context, given
-from sidekeep.model.ops import ThreadSearch
+from sidekeep.model.ops.threads import ThreadSearch
 from sidekeep.store import pages, search, threads
 from sidekeep.store.tx import Tx
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import SecretDelete, SecretList, SecretSet
+from sidekeep.model.ops.setup import SecretDelete, SecretList, SecretSet
 from sidekeep.store import secrets
 from sidekeep.store.tx import Tx
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context, given
 from sidekeep.model.limits import LIST_DEFAULT
-from sidekeep.model.ops import SessionCommits
+from sidekeep.model.ops.keeping import SessionCommits
 from sidekeep.store import session_repos, threads
 from sidekeep.store.tx import Tx
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context, given
-from sidekeep.model.ops import SettingsGet, SettingsSet
+from sidekeep.model.ops.setup import SettingsGet, SettingsSet
 from sidekeep.store import settings
 from sidekeep.store.tx import Tx
 

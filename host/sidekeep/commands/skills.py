@@ -5,7 +5,7 @@ from typing import Any
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import InvalidCommand
 from sidekeep.model.limits import SKILL_BODY_BYTES
-from sidekeep.model.ops import SkillDelete, SkillGet, SkillList, SkillSave, SkillSetEnabled
+from sidekeep.model.ops.knowledge import SkillDelete, SkillGet, SkillList, SkillSave, SkillSetEnabled
 from sidekeep.model.skillfile import split
 from sidekeep.store import skills
 from sidekeep.store.skills import Skill

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import TurnMismatch
-from sidekeep.model.ops import TurnSteer
+from sidekeep.model.ops.turns import TurnSteer
 from sidekeep.store import runs, steers, threads
 from sidekeep.store.tx import Tx
 

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import StorageStatus
+from sidekeep.model.ops.files import StorageStatus
 from sidekeep.store import place, quota
 from sidekeep.store.tx import Tx
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context
-from sidekeep.model.ops import TurnSubmit
+from sidekeep.model.ops.turns import TurnSubmit
 from sidekeep.store import damage, runs, threads, titles, tree
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx

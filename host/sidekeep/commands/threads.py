@@ -5,7 +5,7 @@ from typing import Any
 from sidekeep.commands.context import Context, given
 from sidekeep.model.errors import Conflict, InvalidCommand, ProjectFrozen
 from sidekeep.model.limits import LIST_DEFAULT, SNAPSHOT_NODES
-from sidekeep.model.ops import ThreadCreate, ThreadList, ThreadPage, ThreadUpdate
+from sidekeep.model.ops.threads import ThreadCreate, ThreadList, ThreadPage, ThreadUpdate
 from sidekeep.store import snapshot, threads, tree
 from sidekeep.store.tx import Tx, dumps
 

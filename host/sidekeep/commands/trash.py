@@ -4,7 +4,7 @@ from typing import Any
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import NotFound
-from sidekeep.model.ops import ThreadDelete, ThreadRestore
+from sidekeep.model.ops.threads import ThreadDelete, ThreadRestore
 from sidekeep.store import purge, runs
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx

@@ -7,7 +7,7 @@ import msgspec
 from sidekeep.commands.context import Context
 from sidekeep.commands.submit import admit, append_user_message
 from sidekeep.model.errors import InvalidCommand
-from sidekeep.model.ops import TurnFork
+from sidekeep.model.ops.turns import TurnFork
 from sidekeep.store import runs, threads, tree
 from sidekeep.store.damage import is_readable
 from sidekeep.store.tx import Tx

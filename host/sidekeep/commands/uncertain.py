@@ -6,7 +6,7 @@ import msgspec
 
 from sidekeep.commands.context import Context
 from sidekeep.model.errors import Conflict, NotFound
-from sidekeep.model.ops import RunResolveUncertain
+from sidekeep.model.ops.turns import RunResolveUncertain
 from sidekeep.store import runs, threads, tree
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidekeep.commands.context import Context, given
-from sidekeep.model.ops import VaultLock, VaultRekey, VaultStatus, VaultUnlock
+from sidekeep.model.ops.setup import VaultLock, VaultRekey, VaultStatus, VaultUnlock
 from sidekeep.store.tx import Tx
 
 

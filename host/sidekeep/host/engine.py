@@ -18,6 +18,7 @@ from sidekeep.host.pacing import Pacer
 from sidekeep.host.presence import Presence
 from sidekeep.host.request import COMMAND, FAULT, QUERY, Request
 from sidekeep.host.tidy import Tidy
+from sidekeep.model.digests import quicken
 from sidekeep.model.errors import InvalidCommand, NotFound, SidekeepError, StorageFull, StoreReplaced
 from sidekeep.model.ids import new_id
 from sidekeep.store.bell import Bell
@@ -99,6 +100,7 @@ class Engine:
         self._pacer = Pacer()
         self._browser = BrowserDesk(doorway, read, clients, places, instance_id)
         self._work = True
+        self._first = True  # no answer is out yet
         self._ask_again: float | None = None
         self._idle_due: float | None = monotonic() + IDLE_SECONDS
         self._fault = ""
@@ -125,6 +127,9 @@ class Engine:
                 self._leave()
                 return
             self._after_batch()
+            if self._first and batch:
+                self._first = False
+                quicken()
 
     def _leave(self) -> None:
         """The files that say we are here go; the bell tells a runner that nobody may be left to wait for."""

@@ -1,8 +1,9 @@
 """Who this host is, for the other processes: a lock that dies with it and a small file beside."""
 
-import json
 import os
 from contextlib import suppress
+
+import msgspec
 
 from sidekeep.model.places import Places, private_file
 from sidekeep.store import locks
@@ -25,7 +26,7 @@ class Presence:
         if clients == self._written:
             return
         try:
-            self._put(json.dumps({**self._about, "clients": clients}).encode())
+            self._put(msgspec.json.encode({**self._about, "clients": clients}))
         except OSError:
             return
         self._written = clients

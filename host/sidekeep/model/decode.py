@@ -5,25 +5,25 @@ become strings. Both are rare: only a message that has one pays for it.
 """
 
 import re
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
+from sidekeep.model import ops
 from sidekeep.model.errors import InvalidCommand, InvalidFrame
 from sidekeep.model.ids import is_uuid
 from sidekeep.model.limits import JSON_DEPTH, KIB, SAFE_INTEGER
-from sidekeep.model.ops import BY_NAME, AnyOp, AttachmentChunk
+from sidekeep.model.ops.base import Op
 from sidekeep.model.payloads import UUID_PATTERN
 
 _NOT_JSON = "a message is one JSON object in UTF-8"
 _TOO_DEEP = f"a message is nested at most {JSON_DEPTH} levels deep"
 _LARGE = 64 * KIB
 _decode = msgspec.json.Decoder().decode
-_decode_chunk = msgspec.json.Decoder(AttachmentChunk).decode
 _DATA = re.compile(rb'"data"\s*:\s*"')
 
 
-def decode_op(raw: bytes) -> tuple[AnyOp, dict[str, Any]]:
+def decode_op(raw: bytes) -> tuple[Op, dict[str, Any]]:
     """The op, and the same as plain data (normalised; what its fingerprint is made of).
 
     Raises InvalidFrame for what is no JSON object, InvalidCommand for what is no op; the latter
@@ -51,15 +51,15 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def convert_op(plain: dict[str, Any]) -> AnyOp:
+def convert_op(plain: dict[str, Any]) -> Op:
     """The typed op. Raises InvalidCommand, which names the member."""
     kind = plain.get("type")
     # By its own struct: msgspec keeps what it learns of a struct, of a union it learns anew each time.
-    op = BY_NAME.get(kind) if type(kind) is str else None
+    op = ops.named(kind) if type(kind) is str else None
     if op is None:
         raise _refusal(plain, "an op needs a `type` that names it")
     try:
-        return cast(AnyOp, msgspec.convert(plain, op))
+        return msgspec.convert(plain, op)
     except msgspec.ValidationError as fault:
         raise _refusal(plain, str(fault)) from None
 
@@ -67,7 +67,7 @@ def convert_op(plain: dict[str, Any]) -> AnyOp:
 def _refusal(plain: dict[str, Any], message: str) -> InvalidCommand:
     """The refusal in words, with the op's name on it when it has one."""
     kind, submission = plain.get("type"), plain.get("submissionId")
-    if type(kind) is str and kind not in BY_NAME:
+    if type(kind) is str and ops.named(kind) is None:
         message = f"there is no op {kind[:100]!r}"
     message = message.replace(f"`str` matching regex '{UUID_PATTERN}'", "a lower-case UUID")
     refusal = InvalidCommand(message)
@@ -80,8 +80,10 @@ def _refusal(plain: dict[str, Any], message: str) -> InvalidCommand:
     return refusal
 
 
-def _large_chunk(raw: bytes) -> tuple[AttachmentChunk, dict[str, Any]] | None:
+def _large_chunk(raw: bytes) -> tuple[Op, dict[str, Any]] | None:
     """A large attachment.chunk, its base64 decoded in the same pass as the JSON; None: not one."""
+    from sidekeep.model.ops.files import decode_chunk  # not before there is a chunk
+
     found = _DATA.search(raw)
     if found is None:
         return None
@@ -91,7 +93,7 @@ def _large_chunk(raw: bytes) -> tuple[AttachmentChunk, dict[str, Any]] | None:
     if b"\\" in data or _DATA.search(raw, end):
         return None
     try:
-        chunk = _decode_chunk(raw)
+        chunk = decode_chunk(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     if chunk.index > SAFE_INTEGER:

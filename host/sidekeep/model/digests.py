@@ -1,8 +1,17 @@
 """SHA-256 over bytes and over canonical JSON: fingerprints of commands, digests of nodes."""
 
-from hashlib import sha256
+import sys
+from typing import TYPE_CHECKING
 
 from sidekeep.model.canonical import canonical
+
+# The interpreter's own to begin with: loading OpenSSL's takes 5 ms of a host's way to its first answer.
+if TYPE_CHECKING:
+    from hashlib import sha256
+elif sys.version_info >= (3, 12):
+    from _sha2 import sha256
+else:
+    from _sha256 import sha256
 
 # Members of an op that say who sent it and not what it is.
 _ENVELOPE = ("type", "submissionId", "clientId")
@@ -14,6 +23,14 @@ _SECRET: dict[str, tuple[str, ...]] = {
     "vault.lock": ("passphrase",),
     "vault.rekey": ("passphrase",),
 }
+
+
+def quicken() -> None:
+    """Digest with OpenSSL's code from now on, which is up to eight times as fast."""
+    global sha256
+    from hashlib import sha256 as of_openssl
+
+    sha256 = of_openssl
 
 
 def sha256_hex(data: bytes | bytearray | memoryview) -> str:

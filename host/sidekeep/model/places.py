@@ -117,10 +117,10 @@ class Places:
     @property
     def runtime(self) -> str:
         """This store's folder in the runtime folder; short, as socket paths have 104 bytes."""
-        from hashlib import sha256  # not before the first answer
+        from sidekeep.model.digests import sha256_hex  # not before the first answer
 
         resolved = os.path.realpath(self.state)
-        return os.path.join(runtime_dir(), APP, sha256(os.fsencode(resolved)).hexdigest()[:16])
+        return os.path.join(runtime_dir(), APP, sha256_hex(os.fsencode(resolved))[:16])
 
     def make(self) -> "Places":
         """Makes the folders that every process needs (the runtime one by `make_runtime`)."""

@@ -11,8 +11,9 @@ from sidekeep.model.digests import digest_of
 from sidekeep.model.entities import ItemKind, RunEnvironmentSnapshot, RunState, ThreadMeta
 from sidekeep.model.errors import CODES
 from sidekeep.model.events import HostEvent
-from sidekeep.model.ops import BY_NAME, AttachmentKind, ThreadStatus
-from sidekeep.model.ops.threads import AppendPayload
+from sidekeep.model.ops.every import BY_NAME
+from sidekeep.model.ops.files import AttachmentKind
+from sidekeep.model.ops.threads import AppendPayload, ThreadStatus
 
 # Types without a struct of their own that deserve a name.
 ALIASES: dict[str, Any] = {

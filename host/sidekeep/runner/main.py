@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from sidekeep.model.digests import quicken
 from sidekeep.model.limits import RUNNER_IDLE_MS, RUNNER_LOCK_TRIES, RUNNER_LOCK_TRY_MS
 from sidekeep.model.logfile import LogFile
 from sidekeep.model.places import Places, private_file
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n{USAGE}\n")
         return 2
     os.umask(0o077)
+    quicken()
     places = Places(options.get("state")).make()
     foreground = "foreground" in options
     echo = 2 if foreground or os.environ.get("SIDEKEEP_LOG") == "debug" else None

@@ -3,7 +3,6 @@
 Source: first document §3.2 and §4; shapes in `docs/protocol.md` (ThreadSnapshot).
 """
 
-import json
 from typing import Any
 
 import msgspec
@@ -13,7 +12,7 @@ from sidekeep.store import runs, tree
 from sidekeep.store.damage import BrokenPath, check_cursor, readable
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tree import Node
-from sidekeep.store.tx import Tx
+from sidekeep.store.tx import Tx, dumps
 
 sql = tree.sql
 
@@ -91,7 +90,7 @@ def _siblings(tx: Tx, thread: ThreadRow, nodes: list[Node], parents: list[Node |
     anchors = [above.k for above in parents if above is not None]
     children: dict[int, list[str]] = {}
     if anchors:
-        for anchor, _key, node_id in tx.all(sql.kids, (json.dumps(anchors),)):
+        for anchor, _key, node_id in tx.all(sql.kids, (dumps(anchors),)):
             children.setdefault(anchor, []).append(node_id)
     root = tree.first_key(thread.k)
     if nodes and parents[-1] is None:

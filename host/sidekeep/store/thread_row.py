@@ -1,7 +1,8 @@
 """A thread's row in memory: its columns, what changed, and its shape on the wire."""
 
-import json
 from typing import Any
+
+import msgspec
 
 COLUMNS = (
     "k", "id", "title", "title_source", "title_mark", "created_at", "updated_at", "leaf", "next_seq",
@@ -159,7 +160,7 @@ class ThreadRow:
 def _texts(stored: str) -> list[str]:
     """A column's JSON list; empty where the disk damaged it."""
     try:
-        found = json.loads(stored)
-    except ValueError:
+        found = msgspec.json.decode(stored)
+    except (msgspec.DecodeError, UnicodeError):
         return []
     return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []

@@ -1,7 +1,5 @@
 """Threads: making one, finding a live one, and the list."""
 
-import base64
-import json
 from typing import Any
 
 import apsw
@@ -11,7 +9,7 @@ from sidekeep.model.ids import is_uuid
 from sidekeep.model.limits import SAFE_INTEGER
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
-from sidekeep.store.tx import Tx
+from sidekeep.store.tx import Tx, dumps
 
 sql = statements(__file__)
 
@@ -27,7 +25,7 @@ def create(tx: Tx, fields: dict[str, Any]) -> ThreadRow:
         sql.insert,
         (
             key, thread_id, title, "user" if title else "none", tx.now, tx.now, fields.get("folder_id"),
-            json.dumps(fields.get("tags") or [], ensure_ascii=False), fields.get("preset"),
+            dumps(fields.get("tags") or []), fields.get("preset"),
             fields.get("parent_thread"), fields.get("project_id"), fields.get("source") or "panel",
             fields.get("agent_id") or "main", fields.get("channel"), fields.get("account_id"),
             fields.get("peer_id"), fields.get("peer_display"),
@@ -54,12 +52,12 @@ def ids_that_begin(tx: Tx, beginning: str, limit: int) -> list[str]:
 
 
 def _cursor_text(row: ThreadRow) -> str:
-    return base64.urlsafe_b64encode(f"{row.updated_at}:{row.id}".encode()).decode().rstrip("=")
+    return f"{row.updated_at}:{row.id}".encode().hex()
 
 
 def _cursor_of(text: str) -> tuple[int, str]:
     try:
-        when, _, thread_id = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(":")
+        when, _, thread_id = bytes.fromhex(text).decode().partition(":")
         updated_at = int(when)
     except ValueError:
         updated_at, thread_id = -1, ""

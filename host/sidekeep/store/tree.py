@@ -4,7 +4,6 @@ Nodes are appended and never changed; only `deleted` and `evicted` may be set. C
 Source: first document §2.2 and §3.
 """
 
-import json
 from typing import Any, NamedTuple
 
 from sidekeep.model.canonical import canonical
@@ -13,7 +12,7 @@ from sidekeep.model.errors import NotFound
 from sidekeep.model.limits import PREVIEW_CHARACTERS
 from sidekeep.store.sql import statements
 from sidekeep.store.thread_row import ThreadRow
-from sidekeep.store.tx import Tx
+from sidekeep.store.tx import Tx, dumps
 
 sql = statements(__file__)
 
@@ -130,7 +129,7 @@ def remember_choices(tx: Tx, thread: ThreadRow, key: int) -> None:
         for row in tx.all(
             "SELECT parent FROM nodes WHERE parent IN (SELECT value FROM json_each(?)) "
             "GROUP BY parent HAVING count(*) > 1",
-            (json.dumps([parent for _, parent, _, _ in above if parent is not None]),),
+            (dumps([parent for _, parent, _, _ in above if parent is not None]),),
         )
     }
     for child, parent, _type, _deleted in above:

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sidekeep.model.limits import LIST_DEFAULT, READ_BYTES
@@ -40,6 +41,10 @@ class AttachmentChunk(Op, tag="attachment.chunk", kw_only=True):
     attachment_id: Id
     index: Count
     data: bytes
+
+
+decode_chunk = msgspec.json.Decoder(AttachmentChunk).decode
+"""From a frame, the base64 decoded in the same pass as the JSON."""
 
 
 class AttachmentStatus(Op, tag="attachment.status", kw_only=True):
