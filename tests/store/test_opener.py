@@ -77,12 +77,14 @@ def test_a_log_is_kept_at_close_and_the_id_stays(places: Places) -> None:
 
 @pytest.mark.parametrize("version", ["3.40.1", "3.51.2", "3.7.0"])
 def test_an_sqlite_that_loses_commits_is_refused(version: str) -> None:
+    """3.7.0 to 3.51.2 can lose a commit when two connections write and checkpoint together (E17)."""
     with pytest.raises(Internal, match=r"3\.51\.3 or newer"):
         check_sqlite(version)
 
 
 @pytest.mark.parametrize("version", ["3.51.3", "3.52.0", "4.0.0"])
 def test_a_sound_sqlite_is_taken(version: str) -> None:
+    """From 3.51.3 on (E17)."""
     check_sqlite(version)
 
 
