@@ -13,7 +13,7 @@ from sidekeep.model.errors import InvalidFrame, MessageTooLarge, PeerGone, WireE
 from sidekeep.model.limits import EVENT_BYTES, MESSAGE_BYTES
 
 _HEADER = 4
-_READ = 256 * 1024
+_READ = 64 * 1024  # what a pipe holds; more would be mapped and unmapped at each read
 
 
 def take_port() -> tuple[int, int]:
