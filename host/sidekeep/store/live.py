@@ -13,7 +13,7 @@ import msgspec
 from sidekeep.model.places import Places
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
-_READ = 256 * 1024
+_READ = 64 * 1024  # a larger buffer would be mapped and unmapped at each read
 
 
 def live_path(places: Places, run_id: str, attempt: int) -> str:
