@@ -82,6 +82,12 @@ class Bell:
         """No longer listen; ringing goes on until the process ends."""
         _remove(self._own)
 
+    def end(self) -> None:
+        """Neither listen nor ring."""
+        self.close()
+        self.socket.close()
+        self._out.close()
+
 
 def open_bell(places: Places, name: str, log: Callable[[str], None] = lambda _line: None) -> Bell | None:
     """A bell, or None where there are none or no socket can be made (a folder whose path is too long for one, say):
@@ -102,8 +108,7 @@ def announce(places: Places) -> None:
         try:
             bell.ring()
         finally:
-            bell.close()
-            bell.socket.close()
+            bell.end()
 
 
 def _remove(path: str) -> None:
