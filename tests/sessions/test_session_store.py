@@ -208,8 +208,10 @@ def test_the_list_is_filtered_paged_and_a_copy(sessions: SessionStore) -> None:
 
 def test_a_project_is_frozen_after_the_first_message(sessions: SessionStore) -> None:
     """Binding the same again is fine (B5)."""
-    project = str(uuid.uuid4())
+    project = "another program's"
     session = _made(sessions)
+    with pytest.raises(NotFound):
+        sessions.update_session(session, project_id=str(uuid.uuid4()))
     sessions.update_session(session, project_id=project)
     _say(sessions, session, "first")
     sessions.update_session(session, project_id=project)

@@ -57,6 +57,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "attachment.pin": ("attachments", "pin"),
     "page.capture": ("pages", "capture"),
     "page.delete": ("pages", "delete"),
+    "project.create": ("projects", "create"),
+    "project.relocate": ("projects", "relocate"),
 }
 
 QUERIES: dict[str, tuple[str, str]] = {
@@ -84,6 +86,7 @@ QUERIES: dict[str, tuple[str, str]] = {
     "page.list": ("pages", "listing"),
     "page.get": ("pages", "get"),
     "session.commits": ("sessions", "commits"),
+    "project.list": ("projects", "listing"),
 }
 
 #: Answered by the host itself: they concern the port, not the store.

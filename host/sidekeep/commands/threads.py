@@ -3,19 +3,21 @@
 from typing import Any
 
 from sidekeep.commands.context import Context, given
-from sidekeep.model.errors import Conflict, InvalidCommand, ProjectFrozen
+from sidekeep.model.errors import Conflict, InvalidCommand
 from sidekeep.model.limits import LIST_DEFAULT, SNAPSHOT_NODES
 from sidekeep.model.ops.threads import ThreadCreate, ThreadList, ThreadPage, ThreadUpdate
-from sidekeep.store import snapshot, threads, tree
+from sidekeep.store import projects, snapshot, threads, tree
 from sidekeep.store.tx import Tx, dumps
 
 _COLUMNS = {
     "title": "title", "pinned": "pinned", "archived": "archived", "folderId": "folder_id", "tags": "tags",
-    "unread": "unread", "preset": "preset", "group": "grouping", "projectId": "project_id",
+    "unread": "unread", "preset": "preset", "group": "grouping",
 }  # fmt: skip
 
 
 def create(tx: Tx, op: ThreadCreate, _ctx: Context) -> dict[str, Any]:
+    project_id = given(op.project_id)
+    projects.check(tx, project_id)
     row = threads.create(
         tx,
         {
@@ -24,7 +26,7 @@ def create(tx: Tx, op: ThreadCreate, _ctx: Context) -> dict[str, Any]:
             "preset": given(op.preset),
             "folder_id": given(op.folder_id),
             "tags": given(op.tags),
-            "project_id": given(op.project_id),
+            "project_id": project_id,
             "source": given(op.source),
             "agent_id": given(op.agent_id),
             "channel": given(op.channel),
@@ -45,13 +47,14 @@ def update(tx: Tx, op: ThreadUpdate, ctx: Context) -> dict[str, Any]:
     if not patch:
         raise InvalidCommand("patch: names nothing to change.")
     for member, value in patch.items():
-        if member == "projectId" and value != row.project_id and row.next_seq > 1:
-            raise ProjectFrozen("The project is frozen after the first turn.")
+        if member == "projectId":
+            projects.bind(tx, row, value or None)
+            continue
         if member == "tags":
             value = dumps(value)
         elif isinstance(value, bool):
             value = int(value)
-        elif member in ("folderId", "preset", "group", "projectId") and value == "":
+        elif member in ("folderId", "preset", "group") and value == "":
             value = None
         row.set(_COLUMNS[member], value)
     if "title" in patch:

@@ -21,12 +21,12 @@ from typing import Any, Self, TypeVar
 
 from sidekeep.model.clock import now_ms
 from sidekeep.model.digests import quicken
-from sidekeep.model.errors import Conflict, InvalidCommand, NotFound, ProjectFrozen
+from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
 from sidekeep.model.ids import is_uuid, new_id
 from sidekeep.model.limits import SAFE_INTEGER
 from sidekeep.model.places import Places
 from sidekeep.sessions.session_messages import ROLES, message_of, payload_of
-from sidekeep.store import damage, runs, threads, titles, trash, tree
+from sidekeep.store import damage, projects, runs, threads, titles, trash, tree
 from sidekeep.store.bell import announce
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import open_store
@@ -93,8 +93,7 @@ class SessionStore:
 
         def create(tx: Tx) -> None:
             row = threads.create(tx, {"id": session_id, "title": values.get("title") or ""})
-            for column, value in values.items():
-                row.set(column, value)
+            _set(tx, row, values)
 
         self._write(create, lambda tx: True if tx.thread(session_id) is not None else None)
 
@@ -120,10 +119,7 @@ class SessionStore:
 
         def update(tx: Tx) -> None:
             row = threads.live(tx, session_id)
-            if "project_id" in values and values["project_id"] != row.project_id and row.next_seq > 1:
-                raise ProjectFrozen("The project is frozen after the first turn.")
-            for column, value in values.items():
-                row.set(column, value)
+            _set(tx, row, values)
             if "title" in values:
                 row.set("title_source", "user")
             if head is not None:
@@ -288,6 +284,14 @@ def _told(row: ThreadRow) -> dict[str, Any]:
         "preset": row.preset,
         "tags": row.meta()["tags"],
     }
+
+
+def _set(tx: Tx, row: ThreadRow, values: dict[str, Any]) -> None:
+    for column, value in values.items():
+        if column == "project_id":
+            projects.bind(tx, row, value)
+        else:
+            row.set(column, value)
 
 
 def _check_id(name: str, value: object) -> None:

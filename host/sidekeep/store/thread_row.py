@@ -22,8 +22,8 @@ _ALWAYS = (
     "revision", "agentId", "source", "status", "unread",
 )  # fmt: skip
 _OPTIONAL = (
-    "folderId", "preset", "parentThreadId", "projectId", "channel", "accountId", "peerId", "peerDisplay", "group",
-    "preview", "deletedAt",
+    "folderId", "preset", "parentThreadId", "projectId", "projectName", "channel", "accountId", "peerId", "peerDisplay",
+    "group", "preview", "deletedAt",
 )  # fmt: skip
 _FLAGS = frozenset(("pinned", "archived", "unread"))
 _TEXTS = frozenset(("tags", "scopeOrigins"))
@@ -33,8 +33,8 @@ _COLUMN = {
     "tags": "tags", "pinned": "pinned", "archived": "archived", "scopeOrigins": "scope_origins",
     "revision": "revision", "agentId": "agent_id", "source": "source", "status": "status", "unread": "unread",
     "folderId": "folder_id", "preset": "preset", "parentThreadId": "parent_thread", "projectId": "project_id",
-    "channel": "channel", "accountId": "account_id", "peerId": "peer_id", "peerDisplay": "peer_display",
-    "group": "grouping", "preview": "preview", "deletedAt": "deleted_at",
+    "projectName": "project_name", "channel": "channel", "accountId": "account_id", "peerId": "peer_id",
+    "peerDisplay": "peer_display", "group": "grouping", "preview": "preview", "deletedAt": "deleted_at",
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ class ThreadRow:
     none left a partial answer; rows are shared only by units that begin no run.
     """
 
-    __slots__ = (*COLUMNS, "dirty", "held", "leaf_digest", "leaf_id", "settled", "touched")
+    __slots__ = (*COLUMNS, "dirty", "held", "leaf_digest", "leaf_id", "project_name", "settled", "touched")
 
     id: str
     k: int
@@ -87,6 +87,7 @@ class ThreadRow:
         for name, value in zip(COLUMNS, row, strict=False):
             setattr(self, name, value)
         self.leaf_id: str | None = row[len(COLUMNS)]
+        self.project_name: str | None = row[len(COLUMNS) + 1]
         self.leaf_digest: str | None = None
         self.dirty: dict[str, Any] = {}
         self.held: dict[str, Any] = {}

@@ -113,7 +113,7 @@ def listing(
     except apsw.CorruptError:
         # A conversation on a damaged page must not take the list with it.
         alone = sql.columns.replace("(SELECT id FROM nodes WHERE k = threads.leaf)", "NULL")
-        rows = [(*row[:-1], _leaf_id(tx, row[7])) for row in tx.all(alone + order, (*values, limit + 1))]
+        rows = [(*row[:-2], _leaf_id(tx, row[7]), row[-1]) for row in tx.all(alone + order, (*values, limit + 1))]
     threads = [ThreadRow(row) for row in rows[:limit]]
     page: dict[str, Any] = {
         "threads": [row.meta() for row in threads],
