@@ -24,6 +24,8 @@ _COMMANDS = (
     ("show", "show:show", "Print a conversation as it stands in the panel."),
     ("search", "search:search", "Find words in conversations, kept pages and titles."),
     ("pages", "pages:app", "The pages that were kept: list, show, export."),
+    ("sessions", "sessions:app", "The conversations' Git repositories: list, commits, path, rebuild."),
+    ("projects", "projects:app", "Folders that conversations are bound to: list, create, relocate."),
     ("vault", "vault:app", "Keys of model endpoints: names and ages only come out."),
     ("verify", "verify:verify", "Check the whole store, and mend what is damaged."),
     ("gc", "gc:gc", "Let go what is needed no more, and give room back to the disk."),

@@ -1,24 +1,19 @@
 """`sidekeep show`: a conversation as it stands in the panel, with the answer that is being written."""
 
-import re
 import time
 from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 
-from sidekeep.cli.looking import left_behind, looking
+from sidekeep.cli.looking import left_behind, looking, the_thread
 from sidekeep.cli.options import Json, State, places
 from sidekeep.cli.outcome import Status, emit, heading, printable, say
-from sidekeep.model.errors import InvalidCommand
 from sidekeep.model.limits import SNAPSHOT_NODES
 from sidekeep.model.places import Places
-from sidekeep.store import runs, snapshot, threads, tree
+from sidekeep.store import runs, snapshot, tree
 from sidekeep.store.live import LiveTail, live_path
-from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
-
-_BEGINNING = re.compile(r"[0-9a-f-]{4,36}")
 
 
 def show(
@@ -40,7 +35,7 @@ def show(
 def _read(where: Places, text: str) -> dict[str, Any]:
     """`{"thread", "nodes", "siblings", "activeTurn", "recoverable", "queue"}`: the whole active path, root first."""
     with looking(where) as tx:
-        row = _find(tx, text)
+        row = the_thread(tx, text)
         document = snapshot.snapshot(tx, row)
         nodes, before = document["nodes"], document["before"]
         while before is not None:
@@ -56,16 +51,6 @@ def _read(where: Places, text: str) -> dict[str, Any]:
             if active["runId"] in left_behind(tx, where):
                 _show_interrupted(document)
     return document
-
-
-def _find(tx: Tx, text: str) -> ThreadRow:
-    beginning = text.strip().lower()
-    if not _BEGINNING.fullmatch(beginning):
-        raise InvalidCommand("A conversation is named by its id or the first four or more characters of it.")
-    found = threads.ids_that_begin(tx, beginning, 2)
-    if len(found) > 1:
-        raise InvalidCommand(f"More than one conversation begins with {beginning}; give more of the id.")
-    return threads.live(tx, found[0] if found else beginning)
 
 
 def _items(tx: Tx, where: Places, run_id: str) -> list[dict[str, Any]]:

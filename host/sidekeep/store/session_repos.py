@@ -208,6 +208,13 @@ def commits(tx: Tx, thread: int, limit: int) -> list[Noted]:
     return [Noted(*row) for row in tx.all(sql.commits, (thread, limit))]
 
 
+def newest(tx: Tx, limit: int) -> list[dict[str, Any]]:
+    """The threads outside the trash, last active first: `{id, title, updatedAt, commits, head, behind}`."""
+    names = ("id", "title", "updatedAt", "commits", "head", "behind")
+    found = [dict(zip(names, row, strict=True)) for row in tx.all(sql.newest, (limit,))]
+    return [{**row, "behind": bool(row["behind"])} for row in found]
+
+
 def purges(tx: Tx, limit: int) -> list[str]:
     """Threads that are gone for good and whose repositories may still be there, oldest first."""
     return [row[0] for row in tx.all(sql.purges, (limit,))]

@@ -82,3 +82,9 @@ DELETE FROM session_repos WHERE thread = (SELECT k FROM threads WHERE id = ?)
 -- name: positions
 SELECT t.id, t.project_id, s.committed_seq, s.committed_revision, s.commit_id, t.revision
 FROM session_repos s JOIN threads t ON t.k = s.thread ORDER BY t.k
+
+-- name: newest
+SELECT t.id, t.title, t.updated_at, (SELECT count(*) FROM session_commits c WHERE c.thread = t.k), s.commit_id,
+  s.thread IS NULL OR s.committed_revision <> t.revision OR s.committed_seq < t.next_seq - 1
+FROM threads t LEFT JOIN session_repos s ON s.thread = t.k
+WHERE t.deleted_at IS NULL ORDER BY t.updated_at DESC, t.id DESC LIMIT ?
