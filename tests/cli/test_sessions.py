@@ -64,3 +64,29 @@ def test_projects_are_made_listed_and_relocated(store: Store, sidekeep: Callable
     assert "Traceback" not in wrong.err
     unknown = sidekeep("projects", "relocate", str(uuid.uuid4()), str(moved), "--json")
     assert (unknown.status, unknown.document["error"]["code"]) == (1, "not_found")
+
+
+def test_a_lost_database_is_made_from_the_repositories(
+    running_store: Store, sidekeep: Callable, tmp_path: Path
+) -> None:
+    """Without one it is made; beside one only when that is said, and then the old one is kept."""
+    host = running_store.open()
+    thread = host.ack("thread.create")["threadId"]
+    host.query("thread.subscribe", threadId=thread)
+    turn = host.ack("turn.submit", threadId=thread, input=text("What lives there?"), overrides=EXTRACT)["turnId"]
+    host.event("turn.complete", turnId=turn)
+    until(lambda: host.query("session.commits", threadId=thread)["commits"], "the turn's commit")
+    nodes = host.query("thread.subscribe", threadId=thread)["nodes"]
+    refused = sidekeep("sessions", "rebuild", "--database", "--json")
+    assert (refused.status, refused.document["error"]["code"]) == (3, "conflict")
+    up = sidekeep("sessions", "rebuild")
+    assert (up.status, up.out) == (0, "1 conversations, 0 commits.\n")
+    running_store.close()
+    for path in running_store.state.glob("sidekeep.db*"):
+        path.rename(tmp_path / path.name)
+    done = sidekeep("sessions", "rebuild", "--json")
+    assert (done.status, done.document["sessions"], done.document["faults"]) == (0, 1, {})
+    host = running_store.open()
+    again = host.query("thread.subscribe", threadId=thread)["nodes"]
+    assert [(node["id"], node["payload"]) for node in again] == [(node["id"], node["payload"]) for node in nodes]
+    assert sidekeep("sessions", "rebuild", state=tmp_path / "nowhere").status == 1

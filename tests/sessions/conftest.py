@@ -29,6 +29,12 @@ class Desk:
         self.log: list[str] = []
         self.archive = self.fresh()
 
+    def close(self) -> None:
+        """Let the store go; may be called again."""
+        if self.store.schema_lock >= 0:
+            self.store.close()
+            self.store.schema_lock = -1
+
     def fresh(self) -> Archive:
         """An archive that knows nothing yet, as after a start."""
         return Archive(self.store.places, self.doorway.run, self.doorway.run, self.log.append)
@@ -84,4 +90,4 @@ def git(folder: Path, *words: str) -> str:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     found = Desk(tmp_path / "state")
     yield found
-    found.store.close()
+    found.close()

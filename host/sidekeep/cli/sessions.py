@@ -1,16 +1,19 @@
 """`sidekeep sessions`: the Git repositories of the conversations."""
 
 import time
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from sidekeep.cli.looking import exists, looking, the_thread
-from sidekeep.cli.options import Json, State, places, shown
+from sidekeep.cli.options import Flag, Json, State, places, shown
 from sidekeep.cli.outcome import Status, emit, printable, say
-from sidekeep.model.errors import NotFound
+from sidekeep.cli.progress import Line
+from sidekeep.model.errors import InvalidCommand, NotFound
 from sidekeep.model.limits import LIST_DEFAULT, LIST_MAX
+from sidekeep.sessions import rebuild as rebuilding
 from sidekeep.sessions import registry
 from sidekeep.sessions.layout import Layout
 from sidekeep.store import session_repos
@@ -90,3 +93,58 @@ def path(session: Session, /, *, state: State = None, json: Json = False) -> int
     else:
         say(layout.path(relative))
     return Status.DONE
+
+
+@app.command
+def rebuild(
+    *,
+    database: Annotated[bool, Flag] = False,
+    repositories: Annotated[bool, Flag] = False,
+    replace: Annotated[bool, Flag] = False,
+    state: State = None,
+    json: Json = False,
+) -> int:
+    """Make the database from the repositories where it is lost, or bring the repositories up to the database.
+
+    Parameters
+    ----------
+    database
+        Make the database from the repositories: conversations, messages, tombstones, the files that you sent. It is
+        what is done when there is no database.
+    repositories
+        Bring the repositories up to the database. It is what is done when there is a database.
+    replace
+        With --database: put the database that is there aside, into backups/, and make a new one.
+    """
+    where = places(state)
+    if database and repositories:
+        raise InvalidCommand("Name one of --database and --repositories.")
+    if not exists(where) and not registry.locations(Layout(where.sessions)):
+        raise NotFound(f"There is neither a database nor a repository in {shown(where.state)}.")
+    line = Line(wanted=not json)
+
+    def progress(number: int, total: int, session_id: str) -> None:
+        line(f"{number} of {total}: {session_id}", number, total)
+
+    try:
+        if database or not (exists(where) or repositories):
+            done = rebuilding.database(where, progress, replace=replace)
+        else:
+            done = rebuilding.repositories(where, progress)
+    finally:
+        line.clear()
+    if json:
+        emit(asdict(done))
+    else:
+        _say_rebuilt(done)
+    return Status.NOT_SO if done.faults else Status.DONE
+
+
+def _say_rebuilt(done: rebuilding.Report) -> None:
+    what = f", {done.nodes} messages, {done.uploads} files" if done.nodes else f", {done.commits} commits"
+    say(f"{done.sessions} conversations{what}.")
+    if done.kept is not None:
+        say(f"The database that was there lies in {shown(done.kept)}.")
+    for session_id, faults in done.faults.items():
+        for fault in faults:
+            say(f"{session_id}: {printable(fault, one_line=True)}")

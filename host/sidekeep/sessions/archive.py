@@ -178,7 +178,7 @@ class Archive:
         """The store is the live copy: what the repository lost is written again from it."""
         self._log(f"the repository of {session_id} is committed anew: {error}")
         if not error.readable:
-            aside = os.path.join(folder, ".git.unreadable")
+            aside = os.path.join(folder, gitdir.UNREADABLE)
             shutil.rmtree(aside, ignore_errors=True)
             os.rename(os.path.join(folder, ".git"), aside)
         self._known.pop(session_id, None)

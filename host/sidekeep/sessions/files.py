@@ -68,6 +68,7 @@ def meta(row: ThreadRow, head_id: str | None) -> dict[str, Any]:
         "created_at": row.created_at / 1000,
         "updated_at": row.updated_at / 1000,
         "project_id": row.project_id,
+        "project_name": row.project_name,
         "source": row.source,
         "channel": row.channel,
         "account_id": row.account_id,

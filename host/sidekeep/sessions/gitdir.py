@@ -25,6 +25,8 @@ _CONFIG = """[core]
 [commit]
 \tgpgSign = false
 """
+#: Where a repository is put that cannot be read.
+UNREADABLE = ".git.unreadable"
 #: Files are bytes, whatever the user's attributes say.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 _SCRATCH = "sidekeep"
@@ -62,7 +64,7 @@ def make(folder: str) -> None:
         ("config", _CONFIG),
         ("description", "A conversation of Sidekeep\n"),
         ("info/attributes", _ATTRIBUTES),
-        ("info/exclude", ""),
+        ("info/exclude", f"/{UNREADABLE}/\n"),
     ):
         with open(os.path.join(fresh, *name.split("/")), "w", encoding="utf-8") as file:
             file.write(text)

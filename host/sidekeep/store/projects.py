@@ -15,7 +15,7 @@ _NAME = 200
 
 
 class Project(NamedTuple):
-    """`path` is None for the default project, which has no folder."""
+    """`path` is None for the default project, and for one of another machine that has no folder here yet."""
 
     id: str
     name: str
@@ -85,7 +85,7 @@ def create(tx: Tx, path: str, name: str | None) -> str:
 def relocate(tx: Tx, project_id: str, path: str) -> None:
     """The project's folder lies at another path now; its sessions say so. Raises NotFound, InvalidCommand, Conflict."""
     project = get(tx, project_id)
-    if project.path is None:
+    if project.id == DEFAULT:
         raise Conflict("The default project has no folder.")
     folder = project_folders.resolved(path)
     if folder == project.path:
@@ -112,7 +112,8 @@ def _move(tx: Tx, project: Project, folder: str) -> None:
         (folder, project_folders.mark(folder, project.id), tx.now, project.id),
     )
     _tell(tx, project.id)
-    words = f"The folder of the project {project.name} moved from {project.path} to {folder}."
+    came = "is" if project.path is None else f"moved from {project.path} to"
+    words = f"The folder of the project {project.name} {came} {folder}."
     rows = tx.all("SELECT id FROM threads WHERE project_id = ? AND next_seq > 1 AND deleted_at IS NULL", (project.id,))
     for (thread_id,) in rows:
         thread = tx.thread(thread_id)

@@ -188,8 +188,9 @@ def settle(tx: Tx, thread_id: str, position: Position, commits: list[Noted], don
 
 
 def forget(tx: Tx, thread_id: str) -> None:
-    """The repository is gone or unreadable: everything is committed anew."""
+    """The repository is gone or unreadable: everything is committed anew, each turn by itself."""
     tx.run(sql.forget, (thread_id,))
+    tx.run(sql.all_turns_again, (thread_id,))
     tx.run(sql.forget_position, (thread_id,))
 
 

@@ -76,6 +76,11 @@ DELETE FROM session_purges WHERE thread = ?
 -- name: forget
 DELETE FROM session_commits WHERE thread = (SELECT k FROM threads WHERE id = ?)
 
+-- name: all_turns_again
+INSERT OR IGNORE INTO session_turns (run, thread) SELECT r.k, r.thread FROM runs r
+WHERE r.thread = (SELECT k FROM threads WHERE id = ?) AND r.kind <> 'title' AND r.recoverable = 0
+  AND r.state IN ('interrupted', 'failed', 'completed')
+
 -- name: forget_position
 DELETE FROM session_repos WHERE thread = (SELECT k FROM threads WHERE id = ?)
 

@@ -50,7 +50,7 @@ class _Digest:
 _digests: dict[str, _Digest] = {}
 
 
-def begin(tx: Tx, thread: int | None, members: dict[str, Any]) -> tuple[str, bool]:
+def begin(tx: Tx, thread: int | None, members: dict[str, Any], *, attachment_id: str | None = None) -> tuple[str, bool]:
     """Announce an upload; returns its id, and whether these bytes are stored already. Raises TooLarge."""
     size = members["size"]
     if size > UPLOAD_BYTES:
@@ -59,7 +59,7 @@ def begin(tx: Tx, thread: int | None, members: dict[str, Any]) -> tuple[str, boo
     blob = blobs.known(tx, announced, size) if announced is not None else None
     have = blob is not None
     meta = members.get("meta")
-    attachment_id = tx.new_id()
+    attachment_id = attachment_id or tx.new_id()
     tx.run(
         sql.begin,
         (
