@@ -120,6 +120,9 @@ def _standing(objects: Objects, head: str, lack: Lacking) -> Standing:
             if position[0] == lack.store:
                 seq, revision = position[1], position[2]
         if str(at.id) == noted:
+            if not seq:
+                # Another store's commit that was taken in here: what of ours it holds is noted.
+                seq, revision = lack.position.seq, lack.position.revision
             break
         turn_id, run_id = files.turn_in(at.message)
         found.append(Noted(str(at.id), at.message, at.commit_time * 1000, turn_id))
@@ -255,10 +258,10 @@ class _Work:
         self.step.commits.append(Noted(made, message, at // 1000 * 1000, turn_id))
 
 
-def commit_text(tree: str, parent: str | None, seconds: int, message: str) -> bytes:
-    """A commit as Git stores it; the same content at the same time is the same commit."""
+def commit_text(tree: str, parent: str | None, seconds: int, message: str, other: str | None = None) -> bytes:
+    """A commit as Git stores it; the same content at the same time is the same commit. `other` is a second parent."""
     who = f"Sidekeep <sidekeep@localhost> {seconds} +0000"
-    parents = "" if parent is None else f"parent {parent}\n"
+    parents = "".join(f"parent {each}\n" for each in (parent, other) if each is not None)
     return f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{message}".encode("utf-8", "replace")
 
 

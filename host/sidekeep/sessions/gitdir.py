@@ -118,6 +118,15 @@ def sweep(folder: str) -> None:
             os.unlink(path)
 
 
+def check_out(folder: str, commit: str) -> None:
+    """Make the files of the work tree those of a commit; what is not in it stays."""
+    from pygit2.enums import CheckoutStrategy
+
+    repository = opened(folder)
+    way = CheckoutStrategy.FORCE | CheckoutStrategy.DONT_UPDATE_INDEX | CheckoutStrategy.DISABLE_PATHSPEC_MATCH
+    repository.checkout_tree(repository[commit].tree, strategy=way)
+
+
 def refresh_index(folder: str, commit: str) -> None:
     """Make the index that of a commit, so that `git status` finds nothing changed."""
     repository = opened(folder)

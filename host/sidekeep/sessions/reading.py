@@ -16,10 +16,11 @@ from sidekeep.model.digests import node_digest
 from sidekeep.model.ids import is_uuid
 from sidekeep.model.limits import SAFE_INTEGER, UPLOAD_BYTES
 from sidekeep.model.payloads import BY_TYPE
-from sidekeep.sessions.layout import safe_name
+from sidekeep.sessions.layout import node_name, safe_name
 
 PURGED = "purged.json"
 _NODE = re.compile(r"(\d{6,9})-([0-9a-f-]{36})\.json")
+_RECORD = re.compile(r"\d{6,9}-[^/\\\x00-\x1f]{1,120}\.json")
 _STORE = re.compile(r"[0-9a-f]{8}")
 _HUNDREDS = re.compile(r"\d{4,7}")
 _FILE_BYTES = 32 * 1024 * 1024
@@ -30,7 +31,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class ReadNode(NamedTuple):
-    """A node as its file says it; `store` and `n` are whose it is and how that store counts it."""
+    """A node as its file says it; `store` and `n` are whose it is and how that store counts it, `oid` is its blob."""
 
     id: str
     parent_id: str | None
@@ -42,6 +43,13 @@ class ReadNode(NamedTuple):
     deleted: bool
     store: str
     n: int
+    oid: str
+    #: Whether it was a tombstone in the earlier commit; None where it was not in it.
+    was_deleted: bool | None = None
+
+    @property
+    def file(self) -> str:
+        return node_name(self.store, self.n, self.id)
 
 
 class ReadUpload(NamedTuple):
@@ -62,6 +70,8 @@ class ReadSession:
     meta: dict[str, Any] = field(default_factory=dict)
     nodes: dict[str, ReadNode] = field(default_factory=dict)
     uploads: list[ReadUpload] = field(default_factory=list)
+    #: Records of turns: file and blob.
+    records: list[tuple[str, str]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
     def fault(self, words: str) -> None:
@@ -104,6 +114,11 @@ def read_session(repository: Any, commit: str, session_id: str, since: str | Non
             for hundreds in _folders(repository, store.tree, store.before, (), found):
                 if _HUNDREDS.fullmatch(hundreds.name):
                     _nodes(repository, hundreds, store.name, found)
+    for store in _folders(repository, tree, before, ("context",), found):
+        if _STORE.fullmatch(store.name):
+            for hundreds in _folders(repository, store.tree, store.before, (), found):
+                if _HUNDREDS.fullmatch(hundreds.name):
+                    _records(repository, hundreds, store.name, found)
     for attachment in _folders(repository, tree, before, ("workdir", "attachments"), found):
         _upload(repository, attachment, found)
     return found
@@ -148,6 +163,11 @@ def _nodes(repository: Any, folder: _Folder, store: str, found: ReadSession) -> 
             continue
         try:
             node = _node(repository[entry.id], store, int(named[1]), named[2])
+            if folder.before is not None and entry.name in folder.before:
+                earlier = _decode(repository[folder.before[entry.name].id].data)
+                node = node._replace(was_deleted=earlier.get("deleted") is True)
+            if f"{folder.name}/{entry.name}" != node.file.split("/", 2)[2]:
+                raise ValueError("lies in a wrong place")
         except (ValueError, KeyError, TypeError, RecursionError, msgspec.MsgspecError) as error:
             found.fault(f"history/{store}/{folder.name}/{entry.name}: {error}")
             continue
@@ -174,7 +194,16 @@ def _node(blob: Any, store: str, n: int, node_id: str) -> ReadNode:
         raise ValueError("is not what its digest says")
     msgspec.convert(payload, BY_TYPE[kind])
     deleted = about.get("deleted") is True
-    return ReadNode(node_id, parent, parent_digest, ts, kind, payload, about["digest"], deleted, store, n)
+    return ReadNode(node_id, parent, parent_digest, ts, kind, payload, about["digest"], deleted, store, n,
+                    str(blob.id))  # fmt: skip
+
+
+def _records(repository: Any, folder: _Folder, store: str, found: ReadSession) -> None:
+    for entry in folder.tree:
+        if entry.filemode == _FILE and _RECORD.fullmatch(entry.name) and repository[entry.id].size <= _META_BYTES:
+            found.records.append((f"context/{store}/{folder.name}/{entry.name}", str(entry.id)))
+        else:
+            found.fault(f"context/{store}/{folder.name}/{entry.name}: is no record of a turn")
 
 
 def _upload(repository: Any, folder: _Folder, found: ReadSession) -> None:

@@ -122,6 +122,12 @@ def runs_now(tx: Tx, thread_id: str) -> bool:
     return row is not None and row.status == "running"
 
 
+def store_name(tx: Tx) -> str:
+    """By what this store is known in the names of files: eight characters of its id."""
+    (store,) = tx.one("SELECT value FROM meta WHERE key = 'storeId'") or ("",)
+    return str(store).replace("-", "")[:8]
+
+
 def position_of(tx: Tx, row: ThreadRow) -> Position:
     found = tx.one(sql.position, (row.k,))
     return Position(0, 0, None, None) if found is None else Position(*found)
@@ -132,13 +138,12 @@ def lacking(tx: Tx, thread_id: str) -> Lacking | None:
     row = tx.thread(thread_id)
     if row is None:
         return None
-    (store,) = tx.one("SELECT value FROM meta WHERE key = 'storeId'") or ("",)
     position = position_of(tx, row)
     base = tree.first_key(row.k)
     nodes = [_node(found) for found in tx.all(sql.nodes, (base | position.seq, base | (row.next_seq - 1)))]
     marks = [(_node(found[:11]), int(found[11])) for found in tx.all(sql.marked, (base, tree.end_key(row.k)))]
     return Lacking(
-        str(store).replace("-", "")[:8],
+        store_name(tx),
         row,
         row.title_source not in ("none", "user"),
         position,
