@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "page.delete": ("pages", "delete"),
     "project.create": ("projects", "create"),
     "project.relocate": ("projects", "relocate"),
+    "sync.start": ("sync", "start"),
 }
 
 QUERIES: dict[str, tuple[str, str]] = {
@@ -87,6 +88,7 @@ QUERIES: dict[str, tuple[str, str]] = {
     "page.get": ("pages", "get"),
     "session.commits": ("sessions", "commits"),
     "project.list": ("projects", "listing"),
+    "sync.status": ("sync", "status"),
 }
 
 #: Answered by the host itself: they concern the port, not the store.

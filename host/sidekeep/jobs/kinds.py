@@ -16,6 +16,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "attachment.text": ("pdf_text", "read_text"),
     "connection.models": ("connection_models", "list_models"),
     "connection.verify": ("connection_verify", "verify"),
+    "sync": ("sync", "synchronise"),
 }
 
 

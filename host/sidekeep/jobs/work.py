@@ -99,6 +99,10 @@ class Work:
 
         return (await self._desk.write(decide, settled))[0]
 
+    async def also(self, write: Callable[[Tx], Any]) -> Any:
+        """A transaction that is no step of its own: what it writes may be written again after a death."""
+        return await self._desk.write(write, lambda _tx: None)
+
     def _snapshot(self) -> tuple[int, str | None, int]:
         return self._job.done, self._job.position, self._job.deaths
 

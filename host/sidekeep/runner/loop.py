@@ -22,7 +22,7 @@ from sidekeep.runner.live_writer import LiveWriter
 from sidekeep.runner.reader import Reader
 from sidekeep.runner.reconcile import reconcile_interrupted_runs
 from sidekeep.runner.writer import Writer
-from sidekeep.store import care, handover, jobs, room, run_queue, search_index, secrets
+from sidekeep.store import care, handover, jobs, room, run_queue, search_index, secrets, sync_state
 from sidekeep.store.bell import Bell
 from sidekeep.store.doorway import Doorway
 from sidekeep.store.opener import Store
@@ -36,6 +36,7 @@ from sidekeep.turns.turn import Turn
 
 CARE_AFTER_SECONDS = 2.0
 CARE_EVERY_SECONDS = 24 * 3600.0
+EACH_SECONDS = 60.0
 CHECKPOINT_PAGES = 1024
 POLL_SECONDS = 0.2
 AGAIN_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -84,6 +85,7 @@ class Runner:
         self._alone_since: float | None = None
         self._care_due: float | None = monotonic() + CARE_AFTER_SECONDS
         self._cared = float("-inf")
+        self._now_and_then = self._loop.create_task(self._each_minute())
         self._stopping = False
         self._fatal = False
 
@@ -338,6 +340,18 @@ class Runner:
         except SidekeepError as error:
             self.log(f"the store's care waits: {error.message}")
 
+    async def _each_minute(self) -> None:
+        """Begin what the settings want from time to time."""
+        while True:
+            await asyncio.sleep(EACH_SECONDS)
+            try:
+                if await self.read(sync_state.due) is not None and await self.write(
+                    sync_state.begin_due, lambda _tx: None
+                ):
+                    self._wake.set()
+            except SidekeepError as error:
+                self.log(f"what is due waits: {error.message}")
+
     async def _rest(self) -> None:
         """Until the bell, a turn's end, a host's death, or the time of something due."""
         dues = [] if self._care_due is None else [self._care_due]
@@ -418,6 +432,7 @@ class Runner:
             await asyncio.wait(list(self._tasks.values()), timeout=LET_GO_SECONDS)
 
     async def _close(self) -> None:
+        self._now_and_then.cancel()
         for task in list(self._tasks.values()):
             task.cancel()
         if self._tasks:

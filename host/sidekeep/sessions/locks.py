@@ -26,6 +26,18 @@ def registry(layout: Layout) -> Iterator[None]:
 
 
 @contextmanager
+def synchronising(layout: Layout) -> Iterator[None]:
+    """One synchronisation at a time. Raises StoreBusy beside another one."""
+    fd = locks.open_lock_file(os.path.join(layout.locks, "sync"))
+    try:
+        if not locks.lock_within(fd, locks.EXCLUSIVE, 0.0):
+            raise StoreBusy("Another synchronisation is under way; wait for its end.")
+        yield
+    finally:
+        os.close(fd)
+
+
+@contextmanager
 def _held(path: str, patience: float) -> Iterator[None]:
     fd = locks.open_lock_file(path)
     try:

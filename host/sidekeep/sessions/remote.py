@@ -9,15 +9,13 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
 
-from sidekeep.model.errors import Conflict, InvalidCommand, NeedsPermission, NotFound, ProviderNetwork, SidekeepError
+from sidekeep.model.errors import Conflict, NeedsPermission, NotFound, ProviderNetwork, SidekeepError
 from sidekeep.model.ids import is_uuid
+from sidekeep.model.remote_url import checked
 
 PREFIX = "refs/heads/sessions/"
 FETCHED = "refs/remotes/there/"
-_LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
-_SCP = re.compile(r"(?:[\w.+-]+@)?[\w.-]+:(?!:)[^\0]+")
 _BEHIND = re.compile(r"non-fast-forward|fetch first|failed to update ref|cannot lock ref|stale info")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _POLL_SECONDS = 0.2
@@ -44,33 +42,6 @@ _SETTINGS = {
 
 class Cancelled(Exception):
     """The caller wants no more of it."""
-
-
-def checked(url: str) -> str:
-    """The URL as it is used and noted. Raises InvalidCommand for what is no remote, or holds a password."""
-    url = url.strip()
-    if not url or url.startswith("-") or _CONTROL.search(url):
-        raise InvalidCommand("remote: is a folder, or a URL of ssh, https or file.")
-    if os.path.isabs(url):
-        return url
-    if "://" not in url:
-        if _SCP.fullmatch(url) and not url.split(":", 1)[0].split("@")[-1].startswith("-"):
-            return url
-        raise InvalidCommand("remote: is an absolute path, or a URL of ssh, https or file.")
-    try:
-        parts = urlsplit(url)
-        host, password = parts.hostname, parts.password
-    except ValueError:
-        raise InvalidCommand("remote: is no URL.") from None
-    if parts.scheme not in ("https", "http", "ssh", "file"):
-        raise InvalidCommand("remote: ssh, https and file are spoken.")
-    if password is not None:
-        raise InvalidCommand("remote: holds a password; give it to Git's credential helper and leave it out here.")
-    if parts.scheme == "http" and host not in _LOCAL:
-        raise InvalidCommand("remote: http is spoken to this machine only; use https.")
-    if parts.scheme != "file" and (not host or host.startswith("-") or (parts.username or "").startswith("-")):
-        raise InvalidCommand("remote: names no host.")
-    return url
 
 
 class Remote:

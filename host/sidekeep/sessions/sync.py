@@ -75,13 +75,14 @@ class Sync:
         or Conflict for one that refuses, Cancelled, and the store's errors; may be called again after any of them."""
         remote = Remote(url, self._cancelled)
         report = Report(remote.url)
-        shutil.rmtree(os.path.dirname(self._hub), ignore_errors=True)
-        private_folder(os.path.dirname(self._hub))
-        try:
-            self._run(remote, report)
-        finally:
-            shutil.rmtree(self._hub, ignore_errors=True)
-            self._archive.write_index()
+        with locks.synchronising(self._layout):
+            shutil.rmtree(os.path.dirname(self._hub), ignore_errors=True)  # of one that was killed
+            private_folder(os.path.dirname(self._hub))
+            try:
+                self._run(remote, report)
+            finally:
+                shutil.rmtree(os.path.dirname(self._hub), ignore_errors=True)
+                self._archive.write_index()
         self._write(partial(sync_state.finished, remote=remote.url))
         return report
 

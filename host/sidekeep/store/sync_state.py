@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from sidekeep.store import jobs, settings
 from sidekeep.store.sql import statements
 from sidekeep.store.tx import Tx
 
@@ -39,6 +40,23 @@ def last(tx: Tx) -> tuple[str, int] | None:
     """The remote that was used last, and when."""
     row = tx.one("SELECT remote, last_at FROM sync_remotes ORDER BY last_at DESC LIMIT 1")
     return None if row is None else (str(row[0]), int(row[1]))
+
+
+def due(tx: Tx) -> str | None:
+    """The remote whose time has come by the setting `sync.minutes`; None where it is done by hand, or under way."""
+    minutes = int(settings.get(tx, "sync.minutes"))
+    known = last(tx) if minutes else None
+    if known is None or tx.now - known[1] < minutes * 60_000:
+        return None
+    return None if tx.one(sql.tried, (tx.now - minutes * 60_000,)) is not None else known[0]
+
+
+def begin_due(tx: Tx) -> bool:
+    """Admit the job of a synchronisation that is due; whether there was one."""
+    remote = due(tx)
+    if remote is not None:
+        jobs.admit(tx, "sync", {"remote": remote})
+    return remote is not None
 
 
 def ahead(tx: Tx, remote: str) -> int:

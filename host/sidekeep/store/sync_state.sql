@@ -12,3 +12,6 @@ WHERE coalesce(h.purged, 0) = 0 AND (s.commit_id IS NULL OR h.commit_id IS NULL 
 
 -- name: commits
 SELECT t.id, s.commit_id FROM session_repos s JOIN threads t ON t.k = s.thread WHERE s.commit_id IS NOT NULL
+
+-- name: tried
+SELECT 1 FROM jobs WHERE kind = 'sync' AND (state IN ('queued', 'running') OR created_at > ?) LIMIT 1
