@@ -25,6 +25,7 @@ ChangedKind = Literal[
     "attachments",
     "backups",
     "sessions",
+    "sync",
 ]
 ThreadChanges = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/ThreadMetaPart"})]
 """Those members of ThreadMeta that have changed; null for an optional one that is gone."""
