@@ -1716,7 +1716,7 @@ export interface SessionCommits {
   limit?: number;
 }
 
-/** Files and head back to before a node: a job. */
+/** Files and head back to before a message of the user: a job. Its data: `{"files": [{"path", "action" (`restore`, `delete`), "turnId", "changedSince"?}], "headId", "text", "undoId"?}`; with `dryRun` nothing is done. */
 export interface SessionRewind {
   type: "session.rewind";
   submissionId: string;
@@ -1727,7 +1727,7 @@ export interface SessionRewind {
   files?: boolean;
 }
 
-/** Takes a rewind back: a job. */
+/** Takes a rewind back: a job. Its data: `{"files": [{"path", "action"}], "headId"}`. */
 export interface SessionUndoRewind {
   type: "session.undoRewind";
   submissionId: string;
@@ -1897,7 +1897,7 @@ export interface Subscribe {
   threadId: string;
 }
 
-/** Union with a Git remote: a job. */
+/** Union with a Git remote (the one used last): a job. Its data: `{"remote", "sessions", "sent", "received", "nodes", "uploads", "removed", "faults": {session: [text]}}`. */
 export interface SyncStart {
   type: "sync.start";
   submissionId: string;

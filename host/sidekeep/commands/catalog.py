@@ -59,6 +59,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "page.delete": ("pages", "delete"),
     "project.create": ("projects", "create"),
     "project.relocate": ("projects", "relocate"),
+    "session.rewind": ("sessions", "rewind"),
+    "session.undoRewind": ("sessions", "undo_rewind"),
     "sync.start": ("sync", "start"),
 }
 

@@ -16,6 +16,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "attachment.text": ("pdf_text", "read_text"),
     "connection.models": ("connection_models", "list_models"),
     "connection.verify": ("connection_verify", "verify"),
+    "session.rewind": ("rewind", "rewind"),
+    "session.undoRewind": ("rewind", "undo_rewind"),
     "sync": ("sync", "synchronise"),
 }
 

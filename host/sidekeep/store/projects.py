@@ -59,6 +59,16 @@ def bind(tx: Tx, thread: ThreadRow, project_id: str | None) -> None:
     thread.set("project_id", project_id)
 
 
+def folder_of(tx: Tx, thread: ThreadRow) -> str | None:
+    """The folder of a conversation's project; None where it has none, or the folder is gone."""
+    if thread.project_id is None or not is_uuid(thread.project_id):
+        return None
+    row = tx.one("SELECT path FROM projects WHERE id = ?", (thread.project_id,))
+    if row is None or row[0] is None or not project_folders.exists(row[0]):
+        return None
+    return str(row[0])
+
+
 def create(tx: Tx, path: str, name: str | None) -> str:
     """The project of a folder: the one that has it, or the one that lay elsewhere and was moved here, or a new one.
 

@@ -6,6 +6,8 @@ Source: first document §2.2 and §3.
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sidekeep.model.canonical import canonical
 from sidekeep.model.digests import node_digest
 from sidekeep.model.errors import NotFound
@@ -15,6 +17,7 @@ from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx, dumps
 
 sql = statements(__file__)
+json_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 #: Node types that branches and siblings are read without (tombstones are hidden too).
 HIDDEN_TYPES = frozenset(("turn_context", "interaction_response"))
@@ -106,6 +109,15 @@ def preview_of(payload: dict[str, Any]) -> str:
     text = " ".join(block["text"] for block in payload.get("content", ()) if block.get("type") == "text")
     # So many words are more than that many characters: the rest of a long text is not looked at.
     return " ".join(text.split(None, PREVIEW_CHARACTERS)[:PREVIEW_CHARACTERS])[:PREVIEW_CHARACTERS]
+
+
+def full_text(node: Node) -> str:
+    """The words of a message; empty where they cannot be read."""
+    try:
+        blocks = json_object(node.payload).get("content") or ()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return "\n\n".join(block["text"] for block in blocks if isinstance(block, dict) and block.get("type") == "text")
 
 
 def set_active_head(tx: Tx, thread: ThreadRow, key: int | None) -> str | None:

@@ -12,7 +12,7 @@ from sidekeep.model.environment import binding_of, build
 from sidekeep.model.errors import Conflict, NeedsPermission, NotFound
 from sidekeep.model.limits import SKILL_BODIES_BYTES, SKILL_BODY_BYTES, SNAPSHOT_SKILLS
 from sidekeep.providers.registry import default_model
-from sidekeep.store import connections, memories, secrets, settings, skills
+from sidekeep.store import connections, inside, memories, projects, secrets, settings, skills
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
@@ -82,7 +82,7 @@ def resolve(tx: Tx, thread: ThreadRow, run: RunRow) -> Environment:
         system_prompt=system,
         prompt_version=prompts.PROMPT_VERSION,
         skills=skill_catalog,
-        tools=registry.offered(skills=bool(skill_catalog)) if uses_tools else [],
+        tools=registry.offered(skills=bool(skill_catalog), folder=_has_folder(tx, thread)) if uses_tools else [],
         browser_context=msgspec.json.decode(run.browser_context) if run.browser_context else None,
     )
     return Environment(snapshot, turn_input)
@@ -151,6 +151,10 @@ def _skills(tx: Tx) -> list[dict[str, Any]]:
             room -= size
             found.append({"id": skill.id, "name": skill.name, "description": skill.description, "body": skill.body})
     return found
+
+
+def _has_folder(tx: Tx, thread: ThreadRow) -> bool:
+    return inside.is_possible() and projects.folder_of(tx, thread) is not None
 
 
 def _offered(connection: dict[str, Any], model_id: str) -> dict[str, Any]:

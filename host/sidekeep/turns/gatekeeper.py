@@ -7,7 +7,8 @@ In this order, the first that says something counts:
 4. what the user allowed for this conversation;
 5. a sensitive site (asked, whatever the policy);
 6. the policy: `always` asks about everything but what reads the store, `untrusted` about pages other than the one
-   beside the panel and about lasting changes once the conversation holds what a page has said, `auto` about nothing.
+   beside the panel, and about files and lasting changes once the conversation holds what a page has said, `auto` about
+   nothing.
 """
 
 from typing import NamedTuple
@@ -67,7 +68,7 @@ def _by_policy(case: Case) -> Verdict:
         return Verdict(ALLOW, "policy")
     if case.policy == "always":
         return Verdict(ASK, "policy")
-    asked = (risk == "page" and not case.here) or (risk == "write" and case.tainted)
+    asked = (risk == "page" and not case.here) or (risk in ("file", "write") and case.tainted)
     return Verdict(ASK if asked else ALLOW, "policy")
 
 

@@ -11,7 +11,8 @@ import msgspec
 
 from sidekeep.model.clock import now_ms
 from sidekeep.model.ids import new_id
-from sidekeep.store import approvals, browser_requests, interactions, runs
+from sidekeep.model.places import Places
+from sidekeep.store import approvals, browser_requests, interactions, projects, read_files, runs
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
@@ -20,7 +21,16 @@ from sidekeep.turns.held import Held, rows_of
 from sidekeep.turns.progress import Call, Progress, of_run
 from sidekeep.turns.steps import Gate, Ready
 from sidekeep.turns.stream import Live
-from sidekeep.turns.tools.descriptor import BadArguments, BrowserTool, InteractionTool, Outcome, StoreTool
+from sidekeep.turns.tools import files
+from sidekeep.turns.tools.descriptor import (
+    BadArguments,
+    BrowserTool,
+    FileTool,
+    InFolder,
+    InteractionTool,
+    Outcome,
+    StoreTool,
+)
 
 
 class Look(NamedTuple):
@@ -36,6 +46,9 @@ class Desk(Protocol):
     asked: asyncio.Future[str]
     #: Set whenever something in the store may have changed.
     news: asyncio.Event
+
+    @property
+    def places(self) -> Places: ...
 
     async def persist(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any: ...
 
@@ -152,6 +165,34 @@ class Tooling:
             await self._in_store(ready, ready.tool)
         elif isinstance(ready.tool, BrowserTool):
             await self._in_browser(ready, ready.tool)
+        elif isinstance(ready.tool, FileTool):
+            await self._in_folder(ready, ready.tool)
+
+    async def _in_folder(self, ready: Ready, tool: FileTool) -> None:
+        """Outside the store, in a thread; a call that a death cut off is made again, which its tool makes harmless."""
+        item_id = ready.call.item_id
+
+        def begin(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> InFolder | Outcome | None:
+            if self._allowed(tx, run, ready) is None:
+                return None
+            steps.acting_now(tx, run, token, None)
+            root = projects.folder_of(tx, thread)
+            if root is None:
+                return Outcome(False, "The folder of this conversation's project is gone.", {"code": "not_found"})
+            known = read_files.known(tx, thread.k)
+            return InFolder(self._desk.places, root, thread.id, str(thread.project_id), self._mine.turn_id, known)
+
+        place = await self._move(begin, lambda _tx: None)
+        if place is None:
+            return  # judged anew
+        outcome = place if isinstance(place, Outcome) else await asyncio.to_thread(files.act, tool, place, ready.args)
+
+        def take(tx: Tx, thread: ThreadRow, run: RunRow, token: str) -> bool:
+            steps.acted(tx, thread, run, token, item_id, outcome, of_run(tx, run.id).faults)
+            return True
+
+        await self._move(take, lambda _tx: True)
+        self._ended([item_id])
 
     async def _in_store(self, ready: Ready, tool: StoreTool) -> None:
         """Act and result in one transaction: after any death both are there or neither."""

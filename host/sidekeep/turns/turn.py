@@ -16,6 +16,7 @@ from sidekeep.model.errors import (
     SidekeepError,
 )
 from sidekeep.model.ids import new_id
+from sidekeep.model.places import Places
 from sidekeep.providers.base import ModelRequest, Provider, ToolSpec
 from sidekeep.store import connections, runs, steers
 from sidekeep.store.runs import RunRow
@@ -57,6 +58,9 @@ class Work(Protocol):
     models: ModelPool
     log: Callable[[str], None]
 
+    @property
+    def places(self) -> Places: ...
+
     async def write(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any]) -> Any: ...
 
     async def read(self, look: Callable[[Tx], Any]) -> Any: ...
@@ -91,6 +95,10 @@ class Turn:
     @property
     def held(self) -> Held:
         return self._mine
+
+    @property
+    def places(self) -> Places:
+        return self._work.places
 
     def interrupt(self) -> None:
         """The user wants it stopped: what was said is kept."""

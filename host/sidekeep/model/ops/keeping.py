@@ -58,7 +58,11 @@ class SessionCommits(Op, tag="session.commits", kw_only=True):
 
 
 class SessionRewind(Op, tag="session.rewind", kw_only=True):
-    """Files and head back to before a node: a job."""
+    """Files and head back to before a message of the user: a job.
+
+    Its data: `{"files": [{"path", "action" (`restore`, `delete`), "turnId", "changedSince"?}], "headId", "text",
+    "undoId"?}`; with `dryRun` nothing is done.
+    """
 
     thread_id: Id
     node_id: Id
@@ -67,7 +71,7 @@ class SessionRewind(Op, tag="session.rewind", kw_only=True):
 
 
 class SessionUndoRewind(Op, tag="session.undoRewind", kw_only=True):
-    """Takes a rewind back: a job."""
+    """Takes a rewind back: a job. Its data: `{"files": [{"path", "action"}], "headId"}`."""
 
     thread_id: Id
     undo_id: Id
@@ -96,6 +100,9 @@ class SyncStatus(Op, tag="sync.status", kw_only=True):
 
 
 class SyncStart(Op, tag="sync.start", kw_only=True):
-    """Union with a Git remote: a job."""
+    """Union with a Git remote (the one used last): a job.
+
+    Its data: `{"remote", "sessions", "sent", "received", "nodes", "uploads", "removed", "faults": {session: [text]}}`.
+    """
 
     remote: Annotated[str, Meta(max_length=4096)] | UnsetType = UNSET

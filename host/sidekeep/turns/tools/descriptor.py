@@ -6,17 +6,19 @@ Arguments are a msgspec struct: the JSON Schema that the model is given and the 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from sidekeep.model.errors import SidekeepError
+from sidekeep.model.places import Places
 from sidekeep.providers.base import ToolSpec
 from sidekeep.store.tx import Tx
 
-Risk = Literal["read", "page", "write", "user"]
-"""Of the store's own things; of a page in the browser; a change that lasts; the user is the one who answers."""
+Risk = Literal["read", "page", "file", "write", "user"]
+"""Of the store's own things; of a page in the browser; of a file of the user's; a change that lasts; the user is the
+one who answers."""
 Repeat = Literal["retry-safe", "inspect-first", "never-retry"]
 
 
@@ -112,6 +114,25 @@ class StoreTool(Tool):
 
     act: Callable[[Tx, Acting, Any], Outcome]
     kind = "store"
+
+
+class InFolder(NamedTuple):
+    """Where a file tool acts: the project's folder, and what this conversation has read of it (path → digest)."""
+
+    places: Places
+    root: str
+    session_id: str
+    project_id: str
+    turn_id: str
+    known: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileTool(Tool):
+    """Acts in the folder of the conversation's project, outside the store; doing it again after a death is harmless."""
+
+    act: Callable[[InFolder, Any], Outcome]
+    kind = "file"
 
 
 @dataclass(frozen=True, kw_only=True)
