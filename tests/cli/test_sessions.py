@@ -90,3 +90,27 @@ def test_a_lost_database_is_made_from_the_repositories(
     again = host.query("thread.subscribe", threadId=thread)["nodes"]
     assert [(node["id"], node["payload"]) for node in again] == [(node["id"], node["payload"]) for node in nodes]
     assert sidekeep("sessions", "rebuild", state=tmp_path / "nowhere").status == 1
+
+
+def test_a_message_is_taken_back_and_forth(running_store: Store, sidekeep: Callable) -> None:
+    """The head moves before the message, an open panel hears of it, and the undo is printed."""
+    host = running_store.open()
+    thread = host.ack("thread.create")["threadId"]
+    host.query("thread.subscribe", threadId=thread)
+    asked = []
+    for words in ("one", "two"):
+        ack = host.ack("turn.submit", threadId=thread, input=text(words), overrides=EXTRACT)
+        host.event("turn.complete", turnId=ack["turnId"])
+        asked.append(ack["userNodeId"])
+    before = host.query("thread.subscribe", threadId=thread)["thread"]["leafId"]
+    listed = sidekeep("sessions", "rewind", thread, asked[1], "--dry-run", "--json").document
+    assert (listed["text"], listed["files"]) == ("two", [])
+    assert "undoId" not in listed
+    done = sidekeep("sessions", "rewind", thread, asked[1], "--json").document
+    now = host.query("thread.subscribe", threadId=thread)
+    assert now["thread"]["leafId"] == done["headId"] != before
+    assert asked[1] not in [node["id"] for node in now["nodes"]]
+    assert sidekeep("sessions", "rewind", thread, "--undo", done["undoId"]).out.startswith("Everything is as it was")
+    assert host.query("thread.subscribe", threadId=thread)["thread"]["leafId"] == before
+    assert sidekeep("sessions", "rewind", thread).status == 2
+    assert sidekeep("sessions", "rewind", thread, "--undo", str(uuid.uuid4())).status == 1

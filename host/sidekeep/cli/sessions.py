@@ -1,6 +1,8 @@
 """`sidekeep sessions`: the Git repositories of the conversations."""
 
 import time
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -12,11 +14,18 @@ from sidekeep.cli.options import Flag, Json, State, places, shown
 from sidekeep.cli.outcome import Status, emit, printable, say
 from sidekeep.cli.progress import Line
 from sidekeep.model.errors import InvalidCommand, NotFound
+from sidekeep.model.ids import new_id
 from sidekeep.model.limits import LIST_DEFAULT, LIST_MAX
+from sidekeep.model.places import Places
 from sidekeep.sessions import rebuild as rebuilding
 from sidekeep.sessions import registry
+from sidekeep.sessions import rewind as rewinding
 from sidekeep.sessions.layout import Layout
 from sidekeep.store import session_repos
+from sidekeep.store.bell import announce
+from sidekeep.store.doorway import Doorway
+from sidekeep.store.opener import open_store
+from sidekeep.store.tx import Tx
 
 app = App(name="sessions", help="The conversations' Git repositories.", result_action="return_value")
 
@@ -148,3 +157,74 @@ def _say_rebuilt(done: rebuilding.Report) -> None:
     for session_id, faults in done.faults.items():
         for fault in faults:
             say(f"{session_id}: {printable(fault, one_line=True)}")
+
+
+class _Here:
+    """A rewind that is done in this process, with the store open."""
+
+    def __init__(self, where: Places, doorway: Doorway, params: dict[str, Any]) -> None:
+        self.id = new_id()
+        self.params = params
+        self.position: Any = None
+        self.places = where
+        self._doorway = doorway
+
+    def read(self, look: Callable[[Tx], Any]) -> Any:
+        return self._doorway.run(look)
+
+    def step(self, position: object, *, write: Callable[[Tx], Any] | None = None, **_progress: Any) -> Any:
+        self.position = position
+        return None if write is None else self._doorway.run(write)
+
+
+@app.command
+def rewind(
+    session: Session,
+    message: Annotated[str | None, Parameter(help="The id of the message of yours that is taken back.")] = None,
+    /,
+    *,
+    dry_run: Annotated[bool, Flag] = False,
+    keep_files: Annotated[bool, Flag] = False,
+    undo: str | None = None,
+    state: State = None,
+    json: Json = False,
+) -> int:
+    """Take a message back with all that followed: files of the project as they were, the head before the message.
+
+    Parameters
+    ----------
+    dry_run
+        Only list what would be done.
+    keep_files
+        Leave the files of the project as they are.
+    undo
+        Take a rewind back instead: the id that it printed.
+    """
+    if (message is None) == (undo is None):
+        raise InvalidCommand("Name the message that is to be taken back, or with --undo the rewind.")
+    where = places(state)
+    with looking(where) as tx:
+        session_id = the_thread(tx, session).id
+    with closing(open_store(where)) as store:
+        if undo is not None:
+            work = _Here(where, Doorway(store), {"threadId": session_id, "undoId": undo})
+            done = rewinding.undo_rewind(work)
+        else:
+            params = {"threadId": session_id, "nodeId": message, "dryRun": dry_run, "files": not keep_files}
+            done = rewinding.rewind(_Here(where, Doorway(store), params))
+    announce(where)
+    if json:
+        emit(done)
+        return Status.DONE
+    for file in done["files"]:
+        since = "  [changed since the turn]" if file.get("changedSince") else ""
+        say(f"{file['action']}  {printable(file['path'], one_line=True)}{since}")
+    if dry_run:
+        say("Nothing was done yet.")
+    elif undo is None:
+        say(
+            f"Taken back. `sidekeep sessions rewind {session_id} --undo {done['undoId']}` brings everything forth again."
+        )
+    else:
+        say("Everything is as it was before the rewind.")
+    return Status.DONE
