@@ -222,9 +222,8 @@ def rewind(
     if dry_run:
         say("Nothing was done yet.")
     elif undo is None:
-        say(
-            f"Taken back. `sidekeep sessions rewind {session_id} --undo {done['undoId']}` brings everything forth again."
-        )
+        again = f"sidekeep sessions rewind {session_id} --undo {done['undoId']}"
+        say(f"Taken back. This brings everything forth again: {again}")
     else:
         say("Everything is as it was before the rewind.")
     return Status.DONE
