@@ -42,7 +42,7 @@ def verify(
 
 def _status(document: dict[str, Any]) -> Status:
     last = document.get("after", document)
-    if last["ok"]:
+    if last["ok"] and document.get("repositories", {}).get("ok", True):
         return Status.DONE
     return Status.STORE if last["unreadable"] else Status.NOT_SO
 
@@ -57,6 +57,8 @@ def _check(where: Places, deep: bool, repair: bool, yes: bool, json: bool, line:
         document = {**report.shown(), "unreadable": report.unreadable}
         if not json:
             _print(report)
+        if store is not None and report.sound:
+            _check_repositories(where, store, document, deep, repair, yes, json, line)
         if report.sound or not repair or not _may(yes, json):
             return document
         if store is not None and not report.unreadable:
@@ -89,6 +91,37 @@ def _check(where: Places, deep: bool, repair: bool, yes: bool, json: bool, line:
     if not json:
         _print_salvage(document)
     return document
+
+
+def _check_repositories(
+    where: Places, store: Any, document: dict[str, Any], deep: bool, repair: bool, yes: bool, json: bool, line: Line
+) -> None:
+    """The Git repositories against a store that is sound."""
+    from sidekeep.sessions import compare
+    from sidekeep.store.doorway import Doorway
+
+    doorway = Doorway(store)
+    found = compare.check(where, doorway.run, line, deep=deep)
+    line.clear()
+    if not json:
+        say(f"{found.checked['repositories']} repositories.")
+        for finding in found.findings[:SHOWN]:
+            say(f"- {finding.code} [{finding.thread}]: {finding.message}")
+            if finding.repair:
+                say(f"    repair: {finding.repair}")
+    document["repositories"] = found.shown()
+    if found.sound or not repair or not _may(yes, json):
+        return
+    refused: list[str] = []
+    mended = compare.mend(where, doorway, found, refused.append)
+    left = compare.check(where, doorway.run, line, deep=deep)
+    line.clear()
+    document["repositories"] = {**left.shown(), "mended": mended, "refused": refused}
+    if not json:
+        for code, count in mended.items():
+            say(f"mended: {count} × {code}")
+        for words in refused:
+            say(f"not mended: {words}")
 
 
 def _plain(gaps: Any) -> Any:

@@ -136,6 +136,12 @@ class Archive:
         folder = None if relative is None else self.layout.path(relative)
         return folder if folder is not None and gitdir.is_repository(folder) else None
 
+    def put_aside(self, folder: str) -> None:
+        """Move a repository out of the way, within its folder."""
+        aside = os.path.join(folder, gitdir.UNREADABLE)
+        shutil.rmtree(aside, ignore_errors=True)
+        os.rename(os.path.join(folder, ".git"), aside)
+
     def _folder(self, lack: Lacking) -> str:
         """The folder to write to; a project that was chosen before the first turn moves an empty session there."""
         row = lack.thread
@@ -178,8 +184,6 @@ class Archive:
         """The store is the live copy: what the repository lost is written again from it."""
         self._log(f"the repository of {session_id} is committed anew: {error}")
         if not error.readable:
-            aside = os.path.join(folder, gitdir.UNREADABLE)
-            shutil.rmtree(aside, ignore_errors=True)
-            os.rename(os.path.join(folder, ".git"), aside)
+            self.put_aside(folder)
         self._known.pop(session_id, None)
         self._write(partial(session_repos.forget, thread_id=session_id))

@@ -214,6 +214,26 @@ def commits(tx: Tx, thread: int, limit: int) -> list[Noted]:
     return [Noted(*row) for row in tx.all(sql.commits, (thread, limit))]
 
 
+def standings(tx: Tx) -> list[tuple[str, int, str]]:
+    """(thread, seq, commit) of every repository that was committed to."""
+    return [(row[0], row[1], row[2]) for row in tx.all(sql.standings)]
+
+
+def all_ids(tx: Tx) -> list[str]:
+    """Every thread, those in the trash too."""
+    return [row[0] for row in tx.all("SELECT id FROM threads")]
+
+
+def digests(tx: Tx, thread_id: str) -> dict[str, tuple[int, str, int]]:
+    """Node → (seq, digest, tombstone) of a thread."""
+    return {row[0]: (row[1] & 0xFFFF_FFFF, row[2], row[3]) for row in tx.all(sql.digests, (thread_id,))}
+
+
+def mark_waits(tx: Tx, node_id: str) -> bool:
+    """Whether a tombstone was set or taken away and is not committed."""
+    return tx.one(sql.mark_waits, (node_id,)) is not None
+
+
 def newest(tx: Tx, limit: int) -> list[dict[str, Any]]:
     """The threads outside the trash, last active first: `{id, title, updatedAt, commits, head, behind}`."""
     names = ("id", "title", "updatedAt", "commits", "head", "behind")

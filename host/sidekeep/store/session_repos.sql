@@ -93,3 +93,14 @@ SELECT t.id, t.title, t.updated_at, (SELECT count(*) FROM session_commits c WHER
   s.thread IS NULL OR s.committed_revision <> t.revision OR s.committed_seq < t.next_seq - 1
 FROM threads t LEFT JOIN session_repos s ON s.thread = t.k
 WHERE t.deleted_at IS NULL ORDER BY t.updated_at DESC, t.id DESC LIMIT ?
+
+-- name: standings
+SELECT t.id, s.committed_seq, s.commit_id FROM session_repos s JOIN threads t ON t.k = s.thread
+WHERE s.commit_id IS NOT NULL ORDER BY t.k
+
+-- name: digests
+SELECT n.id, n.k, n.digest, n.deleted FROM nodes n JOIN threads t ON n.k > t.k << 32 AND n.k < (t.k + 1) << 32
+WHERE t.id = ? ORDER BY n.k
+
+-- name: mark_waits
+SELECT 1 FROM session_marks m JOIN nodes n ON n.k = m.node WHERE n.id = ?
