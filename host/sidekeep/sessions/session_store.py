@@ -25,6 +25,7 @@ from sidekeep.model.errors import Conflict, InvalidCommand, NotFound
 from sidekeep.model.ids import is_uuid, new_id
 from sidekeep.model.limits import SAFE_INTEGER
 from sidekeep.model.places import Places
+from sidekeep.sessions import paths
 from sidekeep.sessions.session_messages import ROLES, message_of, payload_of
 from sidekeep.store import damage, projects, runs, threads, titles, trash, tree
 from sidekeep.store.bell import announce
@@ -229,6 +230,14 @@ class SessionStore:
             return None
 
         return self._look(get)
+
+    def read_attachment(self, session_id: str, path: str) -> bytes | None:
+        """The file that a message names by its path; None where there is none.
+
+        Only files of this session and of channels are read, and the exact old form of a path from before sessions lay
+        in one place. Raises ForbiddenPath for any other path, TooLarge.
+        """
+        return paths.read(self._places, session_id, path)
 
     def _write(self, decide: Callable[[Tx], Any], settled: Callable[[Tx], Any] | None = None) -> None:
         with self._lock:

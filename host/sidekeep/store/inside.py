@@ -116,10 +116,11 @@ def read(root: str, path: str) -> bytes | None:
         return None
     except OSError:
         raise ForbiddenPath(f"{path} is no file inside the project's folder that can be read.") from None
+    about = os.fstat(fd)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(fd)
+        raise ForbiddenPath(f"{path} is no file.")
     with os.fdopen(fd, "rb") as file:
-        about = os.fstat(fd)
-        if not stat.S_ISREG(about.st_mode):
-            raise ForbiddenPath(f"{path} is no file.")
         if about.st_size > FILE_BYTES:
             raise TooLarge(f"{path} has {about.st_size} bytes; at most {FILE_BYTES} are read.")
         return file.read(FILE_BYTES + 1)
