@@ -16,8 +16,8 @@ from sidekeep.sessions import registry
 from sidekeep.sessions.layout import Layout
 from sidekeep.store import inside
 
-_LEGACY = re.compile(r"/\.(?:openprogram|sidekeep)/sessions/([^/]+)/workdir/attachments/(.+)")
-_CHANNEL = re.compile(r"([^/]+)/accounts/([^/]+)/attachments/(.+)")
+_LEGACY = re.compile(r"/\.(?:openprogram|sidekeep)/sessions/([^/]+)/workdir/attachments/(.+)", re.DOTALL)
+_CHANNEL = re.compile(r"([^/]+)/accounts/([^/]+)/attachments/(.+)", re.DOTALL)
 _LONGEST = 8192
 
 
