@@ -142,4 +142,35 @@ export const TESTID = {
   toolCard: 'tool-card',
   /** Adds what is written to the answer that grows. */
   steer: 'steer',
+  /** `data-memory-id`. */
+  memory: 'memory',
+  addMemory: 'add-memory',
+  memoryForm: 'memory-form',
+  policy: 'policy',
+  /** `data-verdict`. */
+  rule: 'rule',
+  ruleForm: 'rule-form',
+  instructions: 'instructions',
+  turnBudget: 'turn-budget',
+  saveTurnSettings: 'save-turn-settings',
+  sync: 'sync',
+  /** `data-missing="1"` where its folder is gone. */
+  project: 'project',
+  projectPath: 'project-path',
+  projectChoice: 'project-choice',
+  menuHistory: 'menu-history',
+  /** One commit of a chat; `data-turn-id`. */
+  commit: 'commit',
+  rewind: 'rewind',
+  rewindFiles: 'rewind-files',
+  /** What would be put back; `data-action` (restore delete). */
+  rewindFile: 'rewind-file',
+  regenerateWith: 'regenerate-with',
+  regenerateModel: 'regenerate-model',
+  editQueued: 'edit-queued',
+  queuedText: 'queued-text',
+  saveQueued: 'save-queued',
+  template: 'template',
+  /** One step of trying a connection; `data-step`, `data-ok`. */
+  verifyStep: 'verify-step',
 } as const;

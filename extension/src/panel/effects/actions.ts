@@ -1,7 +1,7 @@
 // What a person can do in the panel, as commands.
 import { effect, signal, untracked } from '@preact/signals';
 import { newId } from '../../ids';
-import type { ContextBlock, UserInput } from '../../protocol';
+import type { ContextBlock, ModelRef, UserInput } from '../../protocol';
 import { cutText } from '../../text';
 import { t } from '../i18n';
 import { NO_DRAFT } from '../state/model';
@@ -175,9 +175,10 @@ export function selectBranch(nodeId: string): void {
   void tellAndLook(threadId, command('thread.selectBranch', { threadId, nodeId }));
 }
 
-export function regenerate(nodeId: string): void {
+export function regenerate(nodeId: string, model?: ModelRef): void {
   const { threadId } = conversation.peek();
-  void tellAndLook(threadId, command('turn.fork', { threadId, siblingOfNodeId: nodeId }));
+  const overrides = model === undefined ? {} : { overrides: { model } };
+  void tellAndLook(threadId, command('turn.fork', { threadId, siblingOfNodeId: nodeId, ...overrides }));
 }
 
 export function edit(nodeId: string, text: string, context: readonly ContextBlock[]): void {

@@ -78,6 +78,13 @@ function restoreBranch(threadId: string, leafId: string): void {
   void tellAndLook(threadId, all.then((answers) => Promise.all(answers)));
 }
 
+async function undoRewind(threadId: string, undoId: string): Promise<void> {
+  const { run } = await import('./jobs');
+  const { problem } = await run('session.undoRewind', { threadId, undoId });
+  toast(problem ?? t('rewindUndone'), problem === null ? 'info' : 'error');
+  dispatch({ type: 'snapshot.wanted', threadId });
+}
+
 export function undo(toastId: string): void {
   const deed = state.peek().toasts.find((each) => each.id === toastId)?.undo;
   dispatch({ type: 'toast.gone', id: toastId });
@@ -93,6 +100,9 @@ export function undo(toastId: string): void {
       break;
     case 'branch.restore':
       restoreBranch(deed.threadId, deed.leafId);
+      break;
+    case 'session.undoRewind':
+      void undoRewind(deed.threadId, deed.undoId);
       break;
   }
 }

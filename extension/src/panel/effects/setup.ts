@@ -70,8 +70,8 @@ export function deleteConnection(connectionId: string): void {
   }).then((problem) => problem !== null && toast(problem, 'error'));
 }
 
-export interface Verdict { readonly ok: boolean; readonly message: string }
-interface Step { readonly name: string; readonly ok: boolean; readonly code?: string; readonly message?: string }
+export interface Verdict { readonly ok: boolean; readonly message: string; readonly steps: readonly Step[] }
+export interface Step { readonly name: string; readonly ok: boolean; readonly code?: string; readonly message?: string }
 
 /** Tries the connection; the job's end tells how it went. */
 export async function verify(connectionId: string): Promise<Verdict> {
@@ -87,7 +87,7 @@ export async function verify(connectionId: string): Promise<Verdict> {
     const data = event.data as { ok?: boolean; steps?: Step[] } | undefined;
     const failed = data?.steps?.find((step) => !step.ok);
     const message = failed ? sentence(failed.code ?? '', failed.message ?? '') : (event.message ?? '');
-    const verdict = { ok: data?.ok === true && event.code === undefined, message };
+    const verdict = { ok: data?.ok === true && event.code === undefined, message, steps: data?.steps ?? [] };
     ends.set(event.jobId, verdict);
     if (event.jobId === jobId) wake(verdict);
   });
@@ -95,7 +95,7 @@ export async function verify(connectionId: string): Promise<Verdict> {
     const problem = await outcome(async () => {
       ({ jobId } = await command('connection.verify', { connectionId }));
     });
-    if (problem !== null) return { ok: false, message: problem };
+    if (problem !== null) return { ok: false, message: problem, steps: [] };
     return ends.get(jobId) ?? (await done);
   } finally {
     stop();

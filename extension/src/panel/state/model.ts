@@ -86,7 +86,8 @@ export const NO_FILTER: Filter = {};
 
 /** What lies over the panel and wants an answer first. */
 export type Dialog =
-  | { readonly kind: 'organise' | 'purge' | 'branches'; readonly threadId: string }
+  | { readonly kind: 'organise' | 'purge' | 'branches' | 'history'; readonly threadId: string }
+  | { readonly kind: 'rewind' | 'regenerate'; readonly threadId: string; readonly nodeId: string }
   /** Null: the page beside the panel. */
   | { readonly kind: 'keep'; readonly tabId: number | null }
   | { readonly kind: 'attachment'; readonly attachmentId: string }
@@ -99,7 +100,8 @@ export type Undo =
   | { readonly op: 'thread.restore'; readonly threadId: string }
   | { readonly op: 'thread.update'; readonly threadId: string; readonly patch: { readonly archived: boolean } }
   | { readonly op: 'node.restore'; readonly threadId: string; readonly nodeId: string }
-  | { readonly op: 'branch.restore'; readonly threadId: string; readonly leafId: string };
+  | { readonly op: 'branch.restore'; readonly threadId: string; readonly leafId: string }
+  | { readonly op: 'session.undoRewind'; readonly threadId: string; readonly undoId: string };
 
 export interface Toast {
   readonly id: string;

@@ -8,15 +8,15 @@ import { Composer } from './Composer';
 import { Conversation } from './Conversation';
 import { DropZone } from './DropZone';
 import { HostStatus } from './HostStatus';
-import { Keeping } from './KeepPage';
 import { later } from './later';
 import { useShortcuts } from './shortcuts';
 import { ThreadList } from './ThreadList';
 import { Toasts } from './Toasts';
 import { TopBar } from './TopBar';
-import { Unconfirmed } from './Unconfirmed';
 
 const BrowserAccessCards = later(async () => (await import('./BrowserAccessCards')).BrowserAccessCards);
+const Keeping = later(async () => (await import('./KeepPage')).Keeping);
+const Unconfirmed = later(async () => (await import('./Unconfirmed')).Unconfirmed);
 const Dialogs = later(async () => (await import('./Dialogs')).Dialogs);
 const Pages = later(async () => (await import('./Pages')).Pages);
 const Reader = later(async () => (await import('./Reader')).Reader);

@@ -1,5 +1,6 @@
 // Cards between messages: a run that can go on, an end without an answer, what waits.
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { keepPartial, removeQueued, resolveUncertain, resume } from '../effects/actions';
 import { sentence } from '../effects/sentences';
 import { type MessageKey, t } from '../i18n';
@@ -9,6 +10,7 @@ import type { QueuedTurn, RecoverableRun } from '../../protocol';
 import { can } from '../store';
 import { TESTID } from '../testids';
 import { Icon } from './Icon';
+import { later } from './later';
 import { Markdown } from './Markdown';
 
 export function RecoveryCard({ run }: { run: RecoverableRun }): JSX.Element {
@@ -85,13 +87,22 @@ export function EndedCard({ ended }: { ended: Ended }): JSX.Element {
   );
 }
 
+const QueuedEdit = later(async () => (await import('./QueuedEdit')).QueuedEdit);
+
 export function QueuedCard({ run, place }: { run: QueuedTurn; place: number }): JSX.Element {
+  const [editing, setEditing] = useState(false);
+  const words = inputText(run.input);
   return (
     <section class="card queued" data-testid={TESTID.queued} data-run-id={run.runId} aria-label={t('queuedTitle', place)}>
       <p class="hint">{t('queuedTitle', place)}</p>
-      <p class="queued-text">{inputText(run.input)}</p>
+      {editing ? <QueuedEdit run={run} words={words} onDone={() => setEditing(false)} /> : <p class="queued-text">{words}</p>}
+      {can('queue.update') && !editing && (
+        <button type="button" class="icon-button small" data-testid={TESTID.editQueued} onClick={() => setEditing(true)} aria-label={t('editQueued')} title={t('editQueued')}>
+          <Icon name="edit" size={14} />
+        </button>
+      )}
       {can('queue.remove') && (
-        <button type="button" class="icon-button small" onClick={() => removeQueued(run.runId)} aria-label={t('removeQueued')}>
+        <button type="button" class="icon-button small" onClick={() => removeQueued(run.runId)} aria-label={t('removeQueued')} title={t('removeQueued')}>
           <Icon name="close" size={14} />
         </button>
       )}

@@ -3,11 +3,14 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Connection } from '../../protocol';
 import { deleteConnection, verify, type Verdict } from '../effects/setup';
-import { t } from '../i18n';
+import { type MessageKey, t } from '../i18n';
 import { can, connections } from '../store';
 import { TESTID } from '../testids';
 import { ConnectionForm } from './ConnectionForm';
 import { CopyLine } from './CopyLine';
+import { Icon } from './Icon';
+
+const STEPS: Readonly<Record<string, MessageKey>> = { reachable: 'stepReachable', key: 'stepKey', streaming: 'stepStreaming', tools: 'stepTools' };
 
 const builtIn = (connection: Connection): boolean => connection.kind === 'local' || connection.kind === 'extract';
 
@@ -67,6 +70,16 @@ function ConnectionItem({ connection, onEdit }: { connection: Connection; onEdit
             </button>
           )}
         </div>
+      )}
+      {verdict !== null && verdict !== 'asking' && verdict.steps.length > 0 && (
+        <ol class="steps" aria-label={t('verify')}>
+          {verdict.steps.map((step) => (
+            <li key={step.name} data-testid={TESTID.verifyStep} data-step={step.name} data-ok={step.ok ? '1' : '0'}>
+              <Icon name={step.ok ? 'check' : 'warning'} size={14} /> {t(STEPS[step.name] ?? 'stepOther')}
+              {!step.ok && step.message ? `: ${step.message}` : ''}
+            </li>
+          ))}
+        </ol>
       )}
       {verdict !== null && verdict !== 'asking' && (
         <p class={verdict.ok ? 'good' : 'problem'} role="status">

@@ -10,8 +10,11 @@ import { deletePage } from '../effects/pages';
 import { AttachmentDialog } from './AttachmentDialog';
 import { Branches } from './Branches';
 import { closeDialog, Confirm, Dialog } from './Dialog';
+import { History } from './History';
 import { KeepDialog } from './KeepPage';
 import { Organise } from './Organise';
+import { Regenerate } from './Regenerate';
+import { Rewind } from './Rewind';
 
 export function Dialogs(): JSX.Element | null {
   const shown = dialog.value;
@@ -22,6 +25,12 @@ export function Dialogs(): JSX.Element | null {
       return <Organise key={shown.threadId} threadId={shown.threadId} />;
     case 'branches':
       return <Branches key={shown.threadId} threadId={shown.threadId} />;
+    case 'history':
+      return <History key={shown.threadId} threadId={shown.threadId} />;
+    case 'rewind':
+      return <Rewind key={shown.nodeId} threadId={shown.threadId} nodeId={shown.nodeId} />;
+    case 'regenerate':
+      return <Regenerate key={shown.nodeId} nodeId={shown.nodeId} />;
     case 'purge':
       return (
         <Confirm

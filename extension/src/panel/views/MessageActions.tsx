@@ -5,7 +5,7 @@ import { edit, forkThread, regenerate, selectBranch } from '../effects/actions';
 import { deleteNode } from '../effects/removal';
 import { type MessageKey, t } from '../i18n';
 import type { MessageRow } from '../state/rows';
-import { can, running, siblings } from '../store';
+import { can, dispatch, running, shownId, siblings } from '../store';
 import { TESTID } from '../testids';
 import { Icon, type IconName } from './Icon';
 
@@ -21,7 +21,13 @@ export function MessageActions({ row }: { row: MessageRow }): JSX.Element | null
         <Action id="editMessage" icon="edit" label="editAndResend" enabled={idle} run={() => edit(node.id, row.text, row.context)} />
       )}
       {row.role === 'assistant' && can('turn.fork') && (
-        <Action id="regenerate" icon="again" label="regenerate" enabled={idle} run={() => regenerate(node.id)} />
+        <>
+          <Action id="regenerate" icon="again" label="regenerate" enabled={idle} run={() => regenerate(node.id)} />
+          <Action id="regenerateWith" icon="more" label="regenerateWith" enabled={idle} run={() => show('regenerate', node.id)} />
+        </>
+      )}
+      {row.role === 'user' && can('session.rewind') && (
+        <Action id="rewind" icon="restore" label="rewindTo" enabled={idle} run={() => show('rewind', node.id)} />
       )}
       {can('thread.fork') && (
         <Action id="forkThread" icon="fork" label="forkToNewChat" enabled run={() => void forkThread(node.id)} />
@@ -31,6 +37,10 @@ export function MessageActions({ row }: { row: MessageRow }): JSX.Element | null
       )}
     </div>
   );
+}
+
+function show(kind: 'rewind' | 'regenerate', nodeId: string): void {
+  dispatch({ type: 'dialog', dialog: { kind, threadId: shownId.peek(), nodeId } });
 }
 
 interface ActionProps {

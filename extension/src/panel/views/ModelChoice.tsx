@@ -5,9 +5,9 @@ import { t } from '../i18n';
 import { connections, defaultModel, link } from '../store';
 import type { Connection } from '../../protocol';
 
-interface Choice { readonly value: string; readonly label: string }
+export interface Choice { readonly value: string; readonly label: string }
 
-function choicesOf(connection: Connection): Choice[] {
+export function choicesOf(connection: Connection): Choice[] {
   const models = new Map((connection.models ?? []).map((model) => [model.id, model.displayName ?? model.id]));
   for (const id of connection.modelIds ?? []) if (!models.has(id)) models.set(id, id);
   return [...models].map(([id, name]) => ({

@@ -1,13 +1,17 @@
 // The folder and the tags of one chat.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { ThreadMeta } from '../../protocol';
+import { tell } from '../effects/actions';
 import { LONGEST_TAG, moveTo, moveToNew, setTags, withTags } from '../effects/organise';
+import { command } from '../effects/session';
 import { t } from '../i18n';
 import { withPending } from '../state/shelves';
 import { can, folders, pending, tags as knownTags, threads } from '../store';
 import { TESTID } from '../testids';
 import { closeDialog, Dialog } from './Dialog';
 import { Icon } from './Icon';
+import { useProjects } from './Projects';
 
 const NEW = 'new';
 
@@ -18,6 +22,7 @@ export function Organise({ threadId }: { threadId: string }): JSX.Element | null
   return (
     <Dialog kind="organise" title={thread.title || t('newChat')}>
       {can('folder.save') && <FolderChoice threadId={threadId} folderId={thread.folderId ?? ''} />}
+      {can('project.list') && <ProjectChoice thread={thread} />}
       <TagList threadId={threadId} tags={thread.tags} />
       <div class="buttons">
         <button type="button" class="button primary" data-testid={TESTID.confirm} onClick={closeDialog}>
@@ -71,6 +76,34 @@ function FolderChoice({ threadId, folderId }: { threadId: string; folderId: stri
         </form>
       )}
     </>
+  );
+}
+
+/** Until its first message a chat may be bound to a project's folder. */
+function ProjectChoice({ thread }: { thread: ThreadMeta }): JSX.Element | null {
+  const projects = useProjects();
+  if (projects.length < 2) return null;
+  const frozen = thread.leafId !== null;
+  return (
+    <label class="field">
+      <span>{t('project')}</span>
+      <select
+        data-testid={TESTID.projectChoice}
+        value={thread.projectId ?? 'default'}
+        disabled={frozen}
+        title={frozen ? t('projectFrozen') : undefined}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          void tell(command('thread.update', { threadId: thread.id, patch: { projectId: value === 'default' ? null : value } }));
+        }}
+      >
+        {projects.map((project) => (
+          <option key={project.id} value={project.id}>
+            {project.id === 'default' ? t('noProject') : project.name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -5,14 +5,19 @@ import { keepPreferences } from '../effects/drafts';
 import { loadConnections, loadSettings, loadStorage } from '../effects/live';
 import { type MessageKey, t } from '../i18n';
 import type { Language, Theme } from '../state/model';
-import { dispatch, link, preferences, storeId } from '../store';
+import { can, dispatch, link, preferences, storeId } from '../store';
 import { TESTID } from '../testids';
 import { CaptureSettings } from './CaptureSettings';
 import { Connections } from './Connections';
 import { HostStatus } from './HostStatus';
 import { Icon } from './Icon';
+import { Memories } from './Memories';
 import { ModelChoice } from './ModelChoice';
+import { Permissions } from './Permissions';
+import { Projects } from './Projects';
 import { StorageUse } from './StorageUse';
+import { SyncSettings } from './SyncSettings';
+import { TurnSettings } from './TurnSettings';
 
 export function Settings(): JSX.Element {
   useEffect(() => {
@@ -36,6 +41,29 @@ export function Settings(): JSX.Element {
         <Section title="sectionConnections">
           <Connections />
         </Section>
+        <Section title="sectionTurn">
+          <TurnSettings />
+        </Section>
+        {can('rule.list') && (
+          <Section title="sectionPermissions">
+            <Permissions />
+          </Section>
+        )}
+        {can('memory.list') && (
+          <Section title="sectionMemories">
+            <Memories />
+          </Section>
+        )}
+        {can('project.list') && (
+          <Section title="sectionProjects">
+            <Projects />
+          </Section>
+        )}
+        {can('sync.start') && (
+          <Section title="sectionSync">
+            <SyncSettings />
+          </Section>
+        )}
         <Section title="sectionLook">
           <Look />
         </Section>

@@ -55,6 +55,7 @@ function items(startRenaming: () => void): MenuItem[] {
     own.push({ icon: 'archive', label: t(meta.archived ? 'unarchive' : 'archive'), run: () => void archive(meta.id, !meta.archived) });
   }
   if (meta && can('branch.list')) own.push({ icon: 'fork', label: t('branchesOfChat'), run: () => show('branches', meta.id) });
+  if (meta && can('session.commits')) own.push({ icon: 'library', label: t('history'), run: () => show('history', meta.id), testId: TESTID.menuHistory });
   if (meta && can('thread.delete')) own.push({ icon: 'trash', label: t('deleteChat'), run: () => void deleteThread(meta.id) });
   if (can('page.capture')) own.push({ icon: 'page', label: t('keepPage'), run: () => askToKeep(), testId: TESTID.keepPage, separated: own.length > 0 });
   if (can('thread.search')) own.push({ icon: 'search', label: t('search'), run: openSearch, testId: TESTID.menuSearch });
@@ -64,7 +65,7 @@ function items(startRenaming: () => void): MenuItem[] {
   return own;
 }
 
-function show(kind: 'organise' | 'branches', threadId: string): void {
+function show(kind: 'organise' | 'branches' | 'history', threadId: string): void {
   dispatch({ type: 'dialog', dialog: { kind, threadId } });
 }
 
