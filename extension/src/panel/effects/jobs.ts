@@ -29,7 +29,8 @@ export async function run<T>(op: Begins, wanted: Wanted<Begins>): Promise<Outcom
       });
     }
     const end = ends.get(jobId);
-    if (end?.code !== undefined) return { data: null, problem: sentence(end.code, end.message ?? '') };
+    // What a job says is about what was asked of it, and tells more than its code.
+    if (end?.code !== undefined) return { data: null, problem: end.message || sentence(end.code, '') };
     return { data: (end?.data ?? null) as T | null, problem: null };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -96,16 +96,18 @@ export function QueuedCard({ run, place }: { run: QueuedTurn; place: number }): 
     <section class="card queued" data-testid={TESTID.queued} data-run-id={run.runId} aria-label={t('queuedTitle', place)}>
       <p class="hint">{t('queuedTitle', place)}</p>
       {editing ? <QueuedEdit run={run} words={words} onDone={() => setEditing(false)} /> : <p class="queued-text">{words}</p>}
-      {can('queue.update') && !editing && (
-        <button type="button" class="icon-button small" data-testid={TESTID.editQueued} onClick={() => setEditing(true)} aria-label={t('editQueued')} title={t('editQueued')}>
-          <Icon name="edit" size={14} />
-        </button>
-      )}
-      {can('queue.remove') && (
-        <button type="button" class="icon-button small" onClick={() => removeQueued(run.runId)} aria-label={t('removeQueued')} title={t('removeQueued')}>
-          <Icon name="close" size={14} />
-        </button>
-      )}
+      <div class="queued-actions">
+        {can('queue.update') && !editing && (
+          <button type="button" class="icon-button small" data-testid={TESTID.editQueued} onClick={() => setEditing(true)} aria-label={t('editQueued')} title={t('editQueued')}>
+            <Icon name="edit" size={14} />
+          </button>
+        )}
+        {can('queue.remove') && (
+          <button type="button" class="icon-button small" onClick={() => removeQueued(run.runId)} aria-label={t('removeQueued')} title={t('removeQueued')}>
+            <Icon name="close" size={14} />
+          </button>
+        )}
+      </div>
     </section>
   );
 }
