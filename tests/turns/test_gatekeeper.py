@@ -145,3 +145,16 @@ def test_a_descriptor_says_everything_once() -> None:
         "additionalProperties": False,
     }
     assert (entry["level"], entry["repeat"]) == ("L0", "retry-safe")
+
+
+@pytest.mark.parametrize(
+    ("secret", "kind"),
+    [("4111 1111 1111 1111", "card"), ("sk-proj-abcdefghijklmnop1234", "credential"), ("Password: hunter22", "credential")],
+)
+def test_a_megabyte_is_looked_through_to_its_end(secret: str, kind: str) -> None:
+    """What is sensitive is found wherever it stands; plain text of that size is none."""
+    filler = "The tide pool holds anemones, crabs and sea stars. " * 20_000
+    assert sensitive.payload({"content": filler + secret}) == kind
+    assert sensitive.payload({"content": filler}) is None
+    sensitive.look_ahead('{"content": "' + filler + secret + '"}')
+    sensitive.look_ahead("{" * 20_000)

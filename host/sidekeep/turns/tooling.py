@@ -16,7 +16,7 @@ from sidekeep.store import approvals, browser_requests, interactions, projects, 
 from sidekeep.store.runs import RunRow
 from sidekeep.store.thread_row import ThreadRow
 from sidekeep.store.tx import Tx
-from sidekeep.turns import steps
+from sidekeep.turns import sensitive, steps
 from sidekeep.turns.held import Held, rows_of
 from sidekeep.turns.progress import Call, Progress, of_run
 from sidekeep.turns.steps import Gate, Ready
@@ -31,6 +31,8 @@ from sidekeep.turns.tools.descriptor import (
     Outcome,
     StoreTool,
 )
+
+_LONG = 16 * 1024
 
 
 class Look(NamedTuple):
@@ -80,6 +82,9 @@ class Tooling:
             if not pending:
                 return None
             self._show(pending)
+            for call in pending:
+                if len(call.arguments) > _LONG:
+                    await asyncio.to_thread(sensitive.look_ahead, call.arguments)
             gate = await self._gate()
             if gate.waiting:
                 asked = await self._rest(_approvals_over(self._mine.run_id))
