@@ -149,7 +149,11 @@ def test_a_descriptor_says_everything_once() -> None:
 
 @pytest.mark.parametrize(
     ("secret", "kind"),
-    [("4111 1111 1111 1111", "card"), ("sk-proj-abcdefghijklmnop1234", "credential"), ("Password: hunter22", "credential")],
+    [
+        ("4111 1111 1111 1111", "card"),
+        ("sk-proj-abcdefghijklmnop1234", "credential"),
+        ("Password: hunter22", "credential"),
+    ],
 )
 def test_a_megabyte_is_looked_through_to_its_end(secret: str, kind: str) -> None:
     """What is sensitive is found wherever it stands; plain text of that size is none."""
