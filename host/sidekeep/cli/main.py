@@ -27,6 +27,7 @@ _COMMANDS = (
     ("sessions", "sessions:app", "The conversations' Git repositories: list, commits, path, rebuild."),
     ("projects", "projects:app", "Folders that conversations are bound to: list, create, relocate."),
     ("sync", "sync:sync", "Unite the conversations with a Git remote."),
+    ("import", "importing:import_", "Take over conversations of another program."),
     ("vault", "vault:app", "Keys of model endpoints: names and ages only come out."),
     ("verify", "verify:verify", "Check the whole store, and mend what is damaged."),
     ("gc", "gc:gc", "Let go what is needed no more, and give room back to the disk."),

@@ -250,18 +250,19 @@ def _meta(repository: Any, tree: Any, found: ReadSession) -> dict[str, Any]:
     kept = {}
     for name, kind in META.items():
         value = about.get(name)
-        if value is None or _fits(value, kind):
+        if value is None or fits(value, kind):
             kept[name] = value
         else:
             found.fault(f"meta.json: {name} is not what it has to be")
     return kept
 
 
-def _fits(value: object, kind: type) -> bool:
+def fits(value: object, kind: type) -> bool:
+    """Whether a value of `meta.json` is what its member has to be."""
     if kind is float:
         return type(value) in (int, float) and 0 <= value <= SAFE_INTEGER / 1000  # type: ignore[operator]
     if kind is str:
         return isinstance(value, str) and len(value) <= _TEXT
     if kind is list:
-        return isinstance(value, list) and len(value) <= _TEXT and all(_fits(each, str) for each in value)
+        return isinstance(value, list) and len(value) <= _TEXT and all(fits(each, str) for each in value)
     return type(value) is kind

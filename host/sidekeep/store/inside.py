@@ -102,6 +102,12 @@ def listing(root: str, path: str) -> list[Entry]:
     return found
 
 
+def names(root: str, path: str) -> list[str]:
+    """The names of the plain files in a folder, sorted; of any number. Raises NotFound, ForbiddenPath."""
+    with _folder(root, parts_of(path)) as fd, os.scandir(fd) as entries:
+        return sorted(each.name for each in entries if each.is_file(follow_symlinks=False) and not _is_wrong(each.name))
+
+
 def read(root: str, path: str) -> bytes | None:
     """The whole of a file; None where there is none. Raises ForbiddenPath for what is no plain file, TooLarge."""
     parts = parts_of(path)
