@@ -48,6 +48,7 @@ def test_the_layout_is_that_of_the_document(desk: Desk) -> None:
     thread = desk.thread(title="Names", channel="wechat", account_id="a", peer_id="p", peer_display="P")
     desk.turn(thread)
     desk.archive.commit(thread, rest=False)
+    desk.archive.refresh_index(thread)
     folder = desk.folder(thread)
     meta = json.loads((folder / "meta.json").read_text())
     assert meta.keys() >= META
@@ -122,9 +123,11 @@ def test_what_changes_without_a_turn_is_one_commit_of_no_turn(desk: Desk) -> Non
         return do
 
     node = desk.do(mark(1))
+    desk.archive.refresh_index(thread)
     (path,) = (desk.folder(thread) / "history").rglob(f"*-{node}.json")
     for deleted in (True, False):
         step = desk.archive.commit(thread, rest=True)
+        desk.archive.refresh_index(thread)
         assert step is not None
         assert [commit.turn_id for commit in step.commits] == [None]
         assert json.loads(path.read_text()).get("deleted", False) is deleted

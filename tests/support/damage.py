@@ -1,6 +1,7 @@
 """Real stores to be damaged: made by a host's own commands, copied through SQLite, changed behind its back."""
 
 import base64
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -120,9 +121,11 @@ def _upload(host: HostClient, thread: str | None, **members: str) -> str:
 
 
 def copy_store(source: Path, target: Path) -> Path:
-    """The same store in another state folder, copied page by page through SQLite."""
+    """The same store in another state folder, copied page by page through SQLite, without the Git repositories."""
     Places(str(target)).make()
     copied(source / "sidekeep.db", target / "sidekeep.db")
+    with contextlib.closing(apsw.Connection(str(target / "sidekeep.db"))) as db:
+        db.execute("DELETE FROM session_commits; DELETE FROM session_repos")
     return target
 
 

@@ -81,7 +81,7 @@ class Archive:
                 copy_upload(os.path.join(folder, *name.split("/")), upload, self._content(upload))
 
     def refresh_index(self, session_id: str) -> None:
-        """`git status` of a session is clean afterwards."""
+        """The work tree and the index are those of the newest commit afterwards: `git status` is clean."""
         with locks.session(self.layout, session_id):
             folder = self.folder_of(session_id)
             commit = None if folder is None else gitdir.head(folder)
@@ -89,8 +89,9 @@ class Archive:
                 return
             try:
                 gitdir.sweep(folder)
+                gitdir.check_out(folder, commit, self._read(partial(session_repos.index_commit, thread_id=session_id)))
                 gitdir.refresh_index(folder, commit)
-            except (gitdir.git().GitError, KeyError) as error:
+            except (gitdir.git().GitError, KeyError, OSError) as error:
                 self._log(f"the index of {session_id} was not refreshed: {error}")
                 return
             self._write(partial(session_repos.index_is, thread_id=session_id, commit_id=commit))

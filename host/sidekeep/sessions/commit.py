@@ -1,7 +1,9 @@
 """One step: bring a session's repository up to what the store says, a commit for each turn that ended.
 
-Order: objects, files of the work tree, the branch. Whoever is killed in between leaves a repository without the commit
-or with it; the store notes it afterwards, and reads it from the repository when it did not come to that.
+Order: objects, `meta.json` of the work tree, the branch. The other files of the work tree follow with the index, when
+nothing more is to be committed: to make a file costs more than all else. Whoever is killed in between leaves a
+repository without the commit or with it; the store notes it afterwards, and reads it from the repository when it did
+not come to that.
 """
 
 import os
@@ -152,7 +154,6 @@ class _Work:
         self._trees = trees
         self._root = standing.tree
         self._turns = standing.turns
-        self._made: set[str] = set()
         self.lack = lack
         self.standing = standing
         self.step = Step(standing.position, commits=list(standing.commits))
@@ -220,17 +221,8 @@ class _Work:
                     yield upload
 
     def _put(self, tree: Tree, name: str, content: bytes) -> None:
+        """A file of the commit; the work tree follows with the index."""
         tree.put(name, self._objects.put("blob", content))
-        self._place(name, content)
-
-    def _place(self, name: str, content: bytes) -> None:
-        path = os.path.join(self._folder, *name.split("/"))
-        folder = os.path.dirname(path)
-        if folder not in self._made:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            self._made.add(folder)
-        with open(path, "wb") as file:
-            file.write(content)
 
     def _copy(self, tree: Tree, upload: Upload) -> None:
         name = upload_name(upload.id, upload.name)

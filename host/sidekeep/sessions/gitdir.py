@@ -6,6 +6,8 @@ never taken: the one reference is written in place, the index beside and renamed
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -30,6 +32,9 @@ UNREADABLE = ".git.unreadable"
 #: Files are bytes, whatever the user's attributes say.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 _SCRATCH = "sidekeep"
+_PLAIN, _FOLDER = 0o100644, 0o040000
+#: What lies in a session's work tree.
+_OURS = frozenset(("history", "context", "workdir", "meta.json", "purged.json"))
 
 
 @cache
@@ -118,13 +123,65 @@ def sweep(folder: str) -> None:
             os.unlink(path)
 
 
-def check_out(folder: str, commit: str) -> None:
-    """Make the files of the work tree those of a commit; what is not in it stays."""
-    from pygit2.enums import CheckoutStrategy
-
+def check_out(folder: str, commit: str, since: str | None) -> None:
+    """Make the files of the work tree those of a commit; `since` is the one that they are of now, None where that is
+    not known. Only plain files with names of ours are written: what is in a tree may come from a remote."""
     repository = opened(folder)
-    way = CheckoutStrategy.FORCE | CheckoutStrategy.DONT_UPDATE_INDEX | CheckoutStrategy.DISABLE_PATHSPEC_MATCH
-    repository.checkout_tree(repository[commit].tree, strategy=way)
+    tree = repository[commit].tree
+    if since is not None and since in repository:
+        for delta in repository[since].tree.diff_to_tree(tree).deltas:
+            path = delta.new_file.path
+            if path not in tree:
+                _remove(folder, path)
+            elif delta.new_file.mode == _PLAIN and _is_ours(path):
+                _place(folder, path, repository[delta.new_file.id].data)
+        return
+    for path, blob in _blobs(repository, tree, ""):
+        if _is_ours(path):
+            _place(folder, path, blob.data)
+
+
+def _blobs(repository: Any, tree: Any, above: str) -> Iterator[tuple[str, Any]]:
+    for entry in tree:
+        if entry.filemode == _FOLDER:
+            yield from _blobs(repository, repository[entry.id], f"{above}{entry.name}/")
+        elif entry.filemode == _PLAIN:
+            yield f"{above}{entry.name}", repository[entry.id]
+
+
+def _is_ours(path: str) -> bool:
+    parts = path.split("/")
+    return parts[0] in _OURS and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
+
+
+def _place(folder: str, path: str, content: bytes) -> None:
+    """Through no link: what lies in the way of a folder or a file is replaced."""
+    at = folder
+    *above, name = path.split("/")
+    for part in above:
+        at = os.path.join(at, part)
+        if os.path.islink(at) or (os.path.exists(at) and not os.path.isdir(at)):
+            os.unlink(at)
+        os.makedirs(at, mode=0o700, exist_ok=True)
+    target = os.path.join(at, name)
+    try:
+        with open(target, "rb") as file:
+            if not os.path.islink(target) and file.read(len(content) + 1) == content:
+                return
+    except FileNotFoundError:
+        pass
+    except IsADirectoryError:
+        shutil.rmtree(target)
+    temporary = os.path.join(folder, ".git", _SCRATCH, "file")
+    with open(temporary, "wb") as file:
+        file.write(content)
+    os.replace(temporary, target)
+
+
+def _remove(folder: str, path: str) -> None:
+    if _is_ours(path):
+        with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            os.unlink(os.path.join(folder, *path.split("/")))
 
 
 def refresh_index(folder: str, commit: str) -> None:

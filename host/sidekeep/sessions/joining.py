@@ -71,7 +71,6 @@ class Join:
             made, commits = self._merged(read, now)
         self._settle(made, commits)
         gitdir.move_head(self._folder, made)
-        gitdir.check_out(self._folder, made)
         return made
 
     def _content(self, upload: ReadUpload, offset: int, length: int) -> bytes:

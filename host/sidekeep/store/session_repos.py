@@ -204,6 +204,12 @@ def index_is(tx: Tx, thread_id: str, commit_id: str) -> None:
     tx.run(sql.index_done, (thread_id, commit_id))
 
 
+def index_commit(tx: Tx, thread_id: str) -> str | None:
+    """The commit whose files the work tree has; None where that is not known."""
+    row = tx.thread(thread_id)
+    return None if row is None else position_of(tx, row).index_commit
+
+
 def stale_indexes(tx: Tx) -> list[str]:
     """Threads whose last commit the index does not show."""
     return [row[0] for row in tx.all(sql.stale_indexes)]
